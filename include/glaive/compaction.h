@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "glaive/dataset.h"
+#include "glaive/progress.h"
+#include "glaive/write.h"
+
+namespace glaive {
+
+enum class CompactionMode : uint8_t { kReencode, kTryBinaryCopy, kForceBinaryCopy };
+
+struct CompactionOptions {
+  uint64_t target_rows_per_fragment = 1024 * 1024;
+  std::optional<uint64_t> max_rows_per_group;
+  std::optional<uint64_t> max_bytes_per_file;
+  std::optional<uint64_t> max_page_bytes;    ///< as in FileLimits
+  std::optional<uint64_t> data_cache_bytes;  ///< as in FileLimits; of all tasks together
+  bool materialize_deletions = true;
+  double materialize_deletions_threshold = 0.1;
+  std::optional<uint64_t> num_threads;  ///< tasks that run at once
+  std::optional<uint64_t> batch_size;   ///< rows decoded at a time; leaves no trace in the file
+  CompactionMode mode = CompactionMode::kReencode;
+  std::optional<uint64_t> max_source_fragments;
+  std::optional<uint64_t> max_source_rows;
+  std::optional<uint64_t> max_source_bytes;
+  std::vector<uint64_t> excluded_fragment_ids;
+  std::optional<std::string> data_storage_version;
+  Durability durability = Durability::kDefault;
+  ProgressCallback progress;
+};
+
+struct CompactionMetrics {
+  uint64_t fragments_removed = 0;
+  uint64_t fragments_added = 0;
+  uint64_t files_removed = 0;
+  uint64_t files_added = 0;
+};
+
+/// Adjacent fragments to be rewritten together. A value that travels as JSON, pylance's.
+struct CompactionTask {
+  uint64_t read_version = 0;
+  std::vector<FragmentMetadata> fragments;
+
+  std::string ToJson() const;
+  static arrow::Result<CompactionTask> FromJson(std::string_view json);
+};
+
+struct CompactionPlan {
+  uint64_t read_version = 0;
+  CompactionOptions options;
+  std::vector<CompactionTask> tasks;
+
+  std::string ToJson() const;
+  static arrow::Result<CompactionPlan> FromJson(std::string_view json);
+};
+
+/// What one task wrote, for the commit.
+struct RewriteResult {
+  uint64_t read_version = 0;
+  CompactionMetrics metrics;
+  std::vector<FragmentMetadata> original_fragments;
+  std::vector<FragmentMetadata> new_fragments;
+  WriteSummary summary;  ///< not part of the JSON
+
+  std::string ToJson() const;
+  static arrow::Result<RewriteResult> FromJson(std::string_view json);
+};
+
+struct CompactionResult {
+  Dataset dataset;
+  CompactionMetrics metrics;
+  WriteSummary summary;
+};
+
+/// Chooses what to rewrite. Pure but for the manifest of `dataset`.
+arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
+                                             const CompactionOptions& options = {});
+
+/// Rewrites one task's rows, in order, without its deleted ones. Commits nothing; on failure its
+/// files are removed.
+arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const CompactionTask& task,
+                                               const CompactionOptions& options = {});
+
+/// Puts the new fragments in the place of the old, as one version. Errors: a retryable
+/// CommitConflict when a fragment was changed since it was read.
+arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
+                                                 std::span<const RewriteResult> results,
+                                                 const CompactionOptions& options = {});
+
+/// Plan, execute, commit. Without tasks the dataset is returned as it is.
+arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
+                                             const CompactionOptions& options = {});
+
+}  // namespace glaive

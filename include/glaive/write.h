@@ -1,0 +1,117 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "glaive/dataset.h"
+#include "glaive/progress.h"
+
+namespace glaive {
+
+enum class WriteMode : uint8_t { kCreate, kAppend, kOverwrite };
+
+/// kCommit: a version that was reported is on stable storage, data and names. kNone: as the system
+/// gets to it, which is what pylance does. GLAIVE_DURABILITY=none|commit sets the default.
+enum class Durability : uint8_t { kDefault, kNone, kCommit };
+
+/// Limits of files and pages. Bytes are those of the rows before encoding.
+struct FileLimits {
+  uint64_t max_rows_per_file = 1024 * 1024;
+  uint64_t max_bytes_per_file = uint64_t{90} << 30;
+  /// A page ends when its next row would pass this.
+  uint64_t max_page_bytes = uint64_t{256} << 20;
+  /// The largest open page ends when all open ones together would pass this.
+  uint64_t data_cache_bytes = uint64_t{256} << 20;
+  /// Ends pages that hold 8 MiB or more after so many rows. Absent, or pylance's inert default 1024:
+  /// no such limit.
+  std::optional<uint64_t> max_rows_per_group;
+};
+
+struct WriteOptions {
+  WriteMode mode = WriteMode::kCreate;
+  FileLimits limits;
+  std::optional<std::string> data_storage_version;  ///< "2.1", "2.2", "stable"; the table's own, or
+                                                    ///< 2.2 for a new one, when absent
+  bool enable_v2_manifest_paths = true;  ///< only for a new table
+  bool enable_stable_row_ids = false;    ///< only for a new table
+  std::map<std::string, std::string> transaction_properties;
+  std::optional<std::string> commit_message;
+  std::map<std::string, std::string> initial_config;  ///< only for a new table
+  Durability durability = Durability::kDefault;
+  std::shared_ptr<Session> session;
+  ProgressCallback progress;
+};
+
+/// Which limit ended how many pages.
+struct PageCounts {
+  uint64_t total = 0;
+  uint64_t by_page_bytes = 0;
+  uint64_t by_cache_bytes = 0;
+  uint64_t by_row_limit = 0;
+  uint64_t by_file_end = 0;
+  uint64_t by_format_limit = 0;
+};
+
+struct WriteSummary {
+  uint64_t rows = 0;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  PageCounts pages;
+};
+
+struct WriteResult {
+  Dataset dataset;  ///< the version that was made
+  WriteSummary summary;
+};
+
+/// Writes a stream as a new table, behind the rows of a table, or in place of them, as one version.
+/// Appending to what is not there creates it. A call that fails leaves no version and no file.
+///
+/// Errors: AlreadyExists when creating over a table; InvalidInput for a schema that does not fit;
+/// Unsupported for types and options not built, by name; CommitConflict when another writer got in
+/// the way of an overwrite; an error of `stream` as it is.
+arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                        std::string_view uri, const WriteOptions& options = {});
+/// The same onto an open handle, whose schema and version are taken as they are.
+arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                        const Dataset& dataset, const WriteOptions& options);
+
+/// Writes the files only. Nothing is committed; the fragments (id 0) are for a later commit.
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view uri,
+    const WriteOptions& options = {});
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const Dataset& dataset,
+    const WriteOptions& options = {});
+
+struct DeleteOptions {
+  uint32_t conflict_retries = 10;
+  uint64_t retry_timeout_ms = 30'000;
+  Durability durability = Durability::kDefault;
+  std::map<std::string, std::string> transaction_properties;
+  ProgressCallback progress;
+};
+
+struct DeleteResult {
+  Dataset dataset;
+  uint64_t num_deleted_rows = 0;
+};
+
+struct Predicate;
+
+/// Hides the rows for which `predicate` is true (not those where it is null). Concurrent deletes of
+/// other rows are merged; when rows it chose were changed meanwhile it runs again on the newer
+/// version. Without a match pylance still makes a version; so does this.
+arrow::Result<DeleteResult> Delete(const Dataset& dataset, const Predicate& predicate,
+                                   const DeleteOptions& options = {});
+
+}  // namespace glaive

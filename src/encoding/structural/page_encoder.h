@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/array/data.h>
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+
+#include "core/file_version.h"
+#include "encoding/structural/leaf.h"
+
+namespace glaive::encoding {
+
+// A page ready to be placed in a file.
+struct EncodedPage {
+  // One entry per page buffer; each is a list of parts to be written back to back.
+  std::vector<std::vector<std::shared_ptr<arrow::Buffer>>> buffers;
+  std::string layout;  // the PageLayout message
+  uint64_t num_rows = 0;
+
+  uint64_t size_bytes() const;
+};
+
+struct PageEncodeOptions {
+  FileVersion version = FileVersion::k2_2;
+  std::string column_name;  // for errors
+};
+
+// Encodes one leaf of consecutive slices of a field's values: `pieces` are arrays of the top-level
+// field (with offsets and lengths of their own, in any cutting: it leaves no trace), `path` the leaf
+// in it. One page, or several where a limit of the format cuts (levels in a chunk, entries of a
+// full-zip page). What is hidden behind nulls is not stored. Borrows the pieces.
+arrow::Result<std::vector<EncodedPage>> EncodePages(
+    std::span<const std::shared_ptr<arrow::ArrayData>> pieces, const LeafPath& path,
+    const PageEncodeOptions& options);
+
+}  // namespace glaive::encoding

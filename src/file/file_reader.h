@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "core/file_version.h"
+#include "core/ranges.h"
+#include "encoding/structural/leaf.h"
+#include "encoding/structural/page_decoder.h"
+#include "io/object_store.h"
+#include "wire/file_metadata.h"
+
+namespace glaive::file {
+
+struct FileMetadata {
+  FileVersion version = FileVersion::k2_2;
+  uint16_t footer_major = 0;
+  uint16_t footer_minor = 0;
+  uint64_t file_size = 0;
+  wire::Schema schema;
+  uint64_t num_rows = 0;
+  std::vector<wire::ColumnMetadata> columns;
+  std::vector<ByteRange> column_metadata;  // where each column's message lies
+  std::vector<ByteRange> global_buffers;   // 0 is the file descriptor
+
+  uint64_t memory_bytes() const;
+};
+
+// Reads footer, descriptor and column metadata: one request where the tail that is fetched first
+// holds them all, else two.
+arrow::Result<std::shared_ptr<const FileMetadata>> ReadFileMetadata(io::ObjectReader& reader,
+                                                                    const std::string& path);
+
+// One column to read: its number in the file, and how it hangs in the field it belongs to.
+struct ColumnRead {
+  uint32_t column = 0;
+  const encoding::LeafPath* path = nullptr;
+};
+
+// An open data file. Immutable but for decoders that it keeps of pages it has met. Thread safe.
+class FileReader {
+ public:
+  // `size_bytes` is what the table's manifest says, if it does.
+  static arrow::Result<std::shared_ptr<FileReader>> Open(std::shared_ptr<io::ObjectStore> store,
+                                                         std::string path,
+                                                         std::optional<uint64_t> size_bytes);
+
+  const FileMetadata& metadata() const { return *metadata_; }
+  const std::string& path() const { return path_; }
+
+  // The rows of several columns, those of each column back to back. What all of them need next goes
+  // out together, so the rounds are those of the deepest column, not their sum. Rows beyond the
+  // file: Corrupt (the table said there were more).
+  arrow::Result<std::vector<encoding::LeafRows>> ReadColumns(std::span<const ColumnRead> columns,
+                                                             std::span<const RowRange> rows);
+
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadGlobalBuffer(uint32_t index);
+
+  // Encoded bytes of some columns for each row of the file, on average: what read-ahead plans with.
+  double BytesPerRow(std::span<const uint32_t> columns) const;
+
+  uint64_t memory_bytes() const;
+
+ private:
+  FileReader() = default;
+  arrow::Result<std::shared_ptr<encoding::PageDecoder>> Decoder(const ColumnRead& column,
+                                                                size_t page);
+
+  struct DecoderCache;
+  std::shared_ptr<io::ObjectReader> reader_;
+  std::shared_ptr<const FileMetadata> metadata_;
+  std::string path_;
+  std::shared_ptr<DecoderCache> decoders_;
+};
+
+}  // namespace glaive::file

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "core/file_version.h"
+#include "io/object_store.h"
+#include "wire/schema.h"
+
+namespace glaive::file {
+
+// What closed a page: the clauses of the page rule (docs/architecture.md).
+enum class PageEnd : uint8_t { kPageBytes, kCacheBytes, kRowLimit, kFileEnd, kFormatLimit };
+inline constexpr size_t kNumPageEnds = 5;
+
+struct FileWriterOptions {
+  FileVersion version = FileVersion::k2_2;
+  uint64_t data_cache_bytes = uint64_t{256} << 20;  // of all open pages together
+  uint64_t max_page_bytes = uint64_t{256} << 20;    // of one page
+  std::optional<uint64_t> max_rows_per_group;       // ends a page that holds 8 MiB
+  uint64_t max_rows = UINT64_MAX;                   // of the file
+  uint64_t max_bytes = UINT64_MAX;  // of the file: it ends at the row where bytes written and bytes
+                                    // of open pages reach this
+};
+
+struct FileSummary {
+  std::string path;
+  uint64_t num_rows = 0;
+  uint64_t size_bytes = 0;
+  FileVersion version = FileVersion::k2_2;
+  std::vector<int32_t> fields;          // field id of each column
+  std::vector<int32_t> column_indices;  // 0, 1, 2, ...
+  uint64_t num_pages = 0;
+  std::array<uint64_t, kNumPageEnds> pages_ended_by = {};  // indexed by PageEnd
+};
+
+// Writes one data file. Rows go through a Coalescer, which alone decides where pages end: as if the
+// rows came one by one, so that the cutting of the input leaves no trace. Not thread safe. Without
+// Finish nothing is left behind.
+class FileWriter {
+ public:
+  static arrow::Result<std::unique_ptr<FileWriter>> Create(std::shared_ptr<io::ObjectStore> store,
+                                                           std::string path, wire::Schema schema,
+                                                           FileWriterOptions options);
+  ~FileWriter();
+
+  // Takes rows of `batch` from row `offset` on and says how many: fewer than are left once the file
+  // has reached one of its limits. Columns are matched by name, checked for type and for nulls in
+  // fields that have none.
+  arrow::Result<int64_t> Write(const std::shared_ptr<arrow::RecordBatch>& batch, int64_t offset = 0);
+
+  bool full() const;
+  uint64_t num_rows() const;
+
+  void AddSchemaMetadata(std::string key, std::string value);
+  arrow::Result<uint32_t> AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer);  // from 1 on
+
+  arrow::Result<FileSummary> Finish();
+
+ private:
+  FileWriter();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace glaive::file

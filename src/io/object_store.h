@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+
+#include "core/ranges.h"
+
+namespace glaive::io {
+
+struct ObjectInfo {
+  std::string path;
+  uint64_t size_bytes = 0;
+  std::optional<int64_t> modified_ns;  // since the Unix epoch, where the store tells
+};
+
+// An object opened for reading. Thread safe. Reading past the end is an error, never a short read.
+class ObjectReader {
+ public:
+  virtual ~ObjectReader() = default;
+
+  virtual uint64_t size_bytes() const = 0;
+  virtual arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range) = 0;
+  // Several ranges, which may go out at once: one dependent round. Buffers in order of the ranges.
+  virtual arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadMany(
+      std::span<const ByteRange> ranges);
+};
+
+// An object being written front to back. It is there, whole, from Finish on; destroyed without
+// Finish it leaves nothing behind.
+class ObjectWriter {
+ public:
+  virtual ~ObjectWriter() = default;
+
+  virtual arrow::Status Write(std::span<const std::byte> bytes) = 0;
+  virtual uint64_t position() const = 0;
+  virtual arrow::Status Finish() = 0;
+};
+
+// Where the files of tables lie. Paths are absolute within the store and use '/'. Thread safe.
+// Errors name the path: kFileNotFound where nothing is there, kAlreadyExists, kIO for the rest.
+class ObjectStore {
+ public:
+  virtual ~ObjectStore() = default;
+
+  // `size_bytes`, where the caller knows it, saves the request that asks for it; a wrong one shows
+  // as a failed read.
+  virtual arrow::Result<std::shared_ptr<ObjectReader>> OpenRead(
+      const std::string& path, std::optional<uint64_t> size_bytes = std::nullopt) = 0;
+
+  // Makes missing folders. An object that is already there is replaced at Finish.
+  virtual arrow::Result<std::unique_ptr<ObjectWriter>> OpenWrite(const std::string& path) = 0;
+
+  // One whole object, replacing any.
+  virtual arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) = 0;
+
+  // One whole object, made of `parts` back to back, unless there is one: then kAlreadyExists, and
+  // the other stays as it is. With `sync`, bytes and name are on stable storage before OK.
+  virtual arrow::Status PutIfAbsent(const std::string& path,
+                                    std::span<const std::shared_ptr<arrow::Buffer>> parts,
+                                    bool sync) = 0;
+
+  // Nothing where there is no such object.
+  virtual arrow::Result<std::optional<ObjectInfo>> Head(const std::string& path) = 0;
+
+  // The objects directly in `folder`, in no order; none where there is no such folder.
+  virtual arrow::Result<std::vector<ObjectInfo>> List(const std::string& folder) = 0;
+
+  // Every object below `folder`.
+  virtual arrow::Result<std::vector<ObjectInfo>> ListRecursive(const std::string& folder) = 0;
+
+  // OK where there is none.
+  virtual arrow::Status Delete(const std::string& path) = 0;
+
+  // Puts finished objects, and the names that lead to them, on stable storage. No-op for stores
+  // whose writes are durable when they return.
+  virtual arrow::Status Sync(std::span<const std::string> paths) = 0;
+
+  // Whether a listing of a folder is cheap enough to find the latest version with.
+  virtual bool lists_cheaply() const = 0;
+};
+
+// A URI or a local path, as users give them, and the store that serves it.
+struct ResolvedUri {
+  std::shared_ptr<ObjectStore> store;
+  std::string path;  // of the dataset or file in the store, without a trailing '/'
+  std::string uri;   // as it is shown to people and kept in handles
+};
+
+// file://, memory:// and plain paths. Any other scheme: kUnsupported naming it.
+arrow::Result<ResolvedUri> Resolve(std::string_view uri);
+
+// A store of its own kind in place of the built-in ones, for `scheme://` of this process: what
+// tests hook their stores in with. Null removes it.
+void RegisterStore(const std::string& scheme, std::shared_ptr<ObjectStore> store);
+
+std::shared_ptr<ObjectStore> LocalStore();   // one per process
+std::shared_ptr<ObjectStore> MemoryStore();  // one per process, shared by all memory:// URIs
+
+}  // namespace glaive::io

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "io/object_store.h"
+#include "table/manifest.h"
+#include "table/operation.h"
+
+namespace glaive::table {
+
+using ManifestPtr = std::shared_ptr<const Manifest>;
+
+// A table's place: the store and the path of its root in it.
+struct TableLocation {
+  std::shared_ptr<io::ObjectStore> store;
+  std::string root;  // without a trailing '/'
+  std::string uri;   // for people
+
+  std::string Path(std::string_view relative) const;  // root + "/" + relative
+};
+
+// --- reading (manifest_store.cc) -------------------------------------------------------------------
+
+struct VersionEntry {
+  uint64_t version = 0;
+  std::string path;
+  NamingScheme scheme = NamingScheme::kV2;
+  uint64_t size_bytes = 0;
+};
+
+// All attached versions, ascending. Both schemes in one folder: Corrupt. Temporary leftovers and
+// detached versions are passed over. Empty where there is no _versions folder.
+arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table);
+
+// The newest version, or nothing where there is none.
+arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& table);
+
+// Reads and indexes one manifest; refuses unknown reader flags by name. NotFound names the version.
+arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const VersionEntry& entry);
+// By number, under either name.
+arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t version);
+// The newest; a torn head is passed over for the version before it, with a warning.
+arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table);
+
+// --- committing -------------------------------------------------------------------------------------
+
+enum class Durability : uint8_t { kNone, kCommit };
+
+struct CommitOptions {
+  uint32_t max_retries = 20;
+  std::chrono::milliseconds timeout = std::chrono::minutes(30);
+  Durability durability = Durability::kCommit;
+  wire::StringMap transaction_properties;  // "__lance_commit_message" among them
+  // Creating: what the first manifest is made with.
+  NamingScheme naming_scheme = NamingScheme::kV2;
+  bool enable_stable_row_ids = false;
+  std::optional<FileVersion> data_file_version;
+  wire::StringMap initial_config;
+  // Files of the operation to be synced before the manifest is published (data, deletion files).
+  std::vector<std::string> files_to_sync;
+  std::function<arrow::Status()> poll;  // asked between attempts; an error ends the call
+};
+
+// Publishes `operation`, read from `base`, as the version after the newest one: what was committed
+// since is checked against it (transactions only are read), and it is rebased or refused. Returns
+// the new version's manifest.
+arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
+                                  Operation operation, const CommitOptions& options);
+
+// The first version of a table. Of racing creations exactly one wins, across both naming schemes;
+// the others get AlreadyExists.
+arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
+                                        const CommitOptions& options);
+
+}  // namespace glaive::table
