@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,9 +25,9 @@ struct Delete {
   std::vector<wire::DataFragment> updated_fragments;  // as read, with the new deletion file
   std::vector<uint64_t> deleted_fragment_ids;
   std::string predicate;
-  // Addresses (fragment id << 32 | offset) of the rows hidden by this delete. Known to the process
-  // that made it, never stored: another's, read from a transaction file, has none.
-  std::optional<std::set<uint64_t>> affected_rows;
+  // Addresses (fragment id << 32 | offset) of the rows hidden by this delete, ascending. Known to
+  // the process that made it, never stored: another's, read from a transaction file, has none.
+  std::optional<std::vector<uint64_t>> affected_rows;
 };
 
 // 102. A table of its own in place of the old one; only config and counters go on.
@@ -83,9 +82,9 @@ struct Update {
   std::vector<std::string> compacted_sstables;  // messages
   std::vector<uint32_t> fields_for_preserving_frag_bitmap;
   Mode mode = Mode::kRewriteRows;
-  std::optional<std::string> inserted_rows;  // KeyExistenceFilter message
+  std::optional<std::string> inserted_rows;                  // KeyExistenceFilter message
   std::map<uint64_t, std::string> updated_fragment_offsets;  // Roaring bytes of each fragment
-  std::optional<std::set<uint64_t>> affected_rows;           // as in Delete; never stored
+  std::optional<std::vector<uint64_t>> affected_rows;        // as in Delete; never stored
 };
 
 // 109. Another schema over the same files: columns dropped, renamed, nullability changed.
@@ -144,10 +143,9 @@ struct DataOverlay {
 };
 
 // Closed: a visitor that forgets one does not compile. The order is that of kConflictRules.
-using Operation =
-    std::variant<Append, Delete, Overwrite, CreateIndex, Rewrite, Merge, Restore, ReserveFragments,
-                 Update, Project, UpdateConfig, DataReplacement, DataOverlay, UpdateMemWalState,
-                 Clone, UpdateBases>;
+using Operation = std::variant<Append, Delete, Overwrite, CreateIndex, Rewrite, Merge, Restore,
+                               ReserveFragments, Update, Project, UpdateConfig, DataReplacement,
+                               DataOverlay, UpdateMemWalState, Clone, UpdateBases>;
 
 // Joins lambdas into one visitor, without a default.
 template <typename... Cases>

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "core/error.h"
+
+// IndexMetadata messages: the entries of a manifest's index section. Indices are carried and never
+// built here, so an entry stays the bytes it is; this is what conflicts and coverage need of it.
+namespace glaive::wire {
+
+// The write-ahead log's entry, which belongs to no field.
+inline constexpr std::string_view kMemWalIndexName = "__lance_mem_wal";
+
+struct IndexEntry {
+  std::string uuid;             // 16 bytes; also the name of its folder
+  std::vector<int32_t> fields;  // keyed columns, then the covering ones; none for system indices
+  std::string name;             // several entries with one name are segments of one index
+  std::string fragment_bitmap;  // portable Roaring of the fragments covered; empty: not known
+};
+
+arrow::Result<IndexEntry> ParseIndexEntry(std::span<const std::byte> message, Location where);
+
+}  // namespace glaive::wire
