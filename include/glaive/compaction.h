@@ -49,6 +49,7 @@ struct CompactionMetrics {
 struct CompactionTask {
   uint64_t read_version = 0;
   std::vector<FragmentMetadata> fragments;
+  CompactionOptions options;  ///< the plan's, so that a worker needs nothing else
 
   std::string ToJson() const;
   static arrow::Result<CompactionTask> FromJson(std::string_view json);
@@ -86,7 +87,7 @@ arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
                                              const CompactionOptions& options = {});
 
 /// Rewrites one task's rows, in order, without its deleted ones. Commits nothing; on failure its
-/// files are removed.
+/// files are removed. `options` are usually the task's own.
 arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const CompactionTask& task,
                                                const CompactionOptions& options = {});
 

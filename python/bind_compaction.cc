@@ -1,0 +1,125 @@
+#include "glaive/compaction.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "call.h"
+
+namespace glaive::python {
+
+using namespace nb::literals;
+
+namespace {
+
+template <typename T>
+T FromJson(const std::string& json) {
+  return ValueOrRaise(T::FromJson(json));
+}
+
+template <typename Work>
+auto Interruptible(CompactionOptions options, Work&& work) {
+  const Call call;
+  options.progress = call.PollSignals();
+  return call.Run([&] { return work(options); });
+}
+
+void BindOptions(nb::module_& m) {
+  nb::enum_<CompactionMode>(m, "CompactionMode")
+      .value("reencode", CompactionMode::kReencode)
+      .value("try_binary_copy", CompactionMode::kTryBinaryCopy)
+      .value("force_binary_copy", CompactionMode::kForceBinaryCopy);
+  using Options = CompactionOptions;
+  nb::class_<Options>(m, "CompactionOptions")
+      .def(nb::init<>())
+      .def_rw("target_rows_per_fragment", &Options::target_rows_per_fragment)
+      .def_rw("max_rows_per_group", &Options::max_rows_per_group, nb::arg().none())
+      .def_rw("max_bytes_per_file", &Options::max_bytes_per_file, nb::arg().none())
+      .def_rw("max_page_bytes", &Options::max_page_bytes, nb::arg().none())
+      .def_rw("data_cache_bytes", &Options::data_cache_bytes, nb::arg().none())
+      .def_rw("materialize_deletions", &Options::materialize_deletions)
+      .def_rw("materialize_deletions_threshold", &Options::materialize_deletions_threshold)
+      .def_rw("num_threads", &Options::num_threads, nb::arg().none())
+      .def_rw("batch_size", &Options::batch_size, nb::arg().none())
+      .def_rw("mode", &Options::mode)
+      .def_rw("max_source_fragments", &Options::max_source_fragments, nb::arg().none())
+      .def_rw("max_source_rows", &Options::max_source_rows, nb::arg().none())
+      .def_rw("max_source_bytes", &Options::max_source_bytes, nb::arg().none())
+      .def_rw("excluded_fragment_ids", &Options::excluded_fragment_ids)
+      .def_rw("data_storage_version", &Options::data_storage_version, nb::arg().none())
+      .def_rw("durability", &Options::durability);
+}
+
+void BindValues(nb::module_& m) {
+  nb::class_<CompactionMetrics>(m, "CompactionMetrics")
+      .def_ro("fragments_removed", &CompactionMetrics::fragments_removed)
+      .def_ro("fragments_added", &CompactionMetrics::fragments_added)
+      .def_ro("files_removed", &CompactionMetrics::files_removed)
+      .def_ro("files_added", &CompactionMetrics::files_added);
+  nb::class_<CompactionTask>(m, "CompactionTask")
+      .def_ro("read_version", &CompactionTask::read_version)
+      .def_ro("fragments", &CompactionTask::fragments)
+      .def_ro("options", &CompactionTask::options)
+      .def_static("from_json", &FromJson<CompactionTask>, "json"_a)
+      .def("to_json", &CompactionTask::ToJson);
+  nb::class_<CompactionPlan>(m, "CompactionPlan")
+      .def_ro("read_version", &CompactionPlan::read_version)
+      .def_ro("options", &CompactionPlan::options)
+      .def_ro("tasks", &CompactionPlan::tasks)
+      .def_static("from_json", &FromJson<CompactionPlan>, "json"_a)
+      .def("to_json", &CompactionPlan::ToJson);
+  nb::class_<RewriteResult>(m, "RewriteResult")
+      .def_ro("read_version", &RewriteResult::read_version)
+      .def_ro("metrics", &RewriteResult::metrics)
+      .def_ro("original_fragments", &RewriteResult::original_fragments)
+      .def_ro("new_fragments", &RewriteResult::new_fragments)
+      .def_ro("summary", &RewriteResult::summary)
+      .def_static("from_json", &FromJson<RewriteResult>, "json"_a)
+      .def("to_json", &RewriteResult::ToJson);
+  nb::class_<CompactionResult>(m, "CompactionResult")
+      .def_ro("dataset", &CompactionResult::dataset)
+      .def_ro("metrics", &CompactionResult::metrics)
+      .def_ro("summary", &CompactionResult::summary);
+}
+
+}  // namespace
+
+void BindCompaction(nb::module_& m) {
+  BindOptions(m);
+  BindValues(m);
+  m.def(
+      "plan_compaction",
+      [](const Dataset& dataset, const CompactionOptions& options) {
+        return Interruptible(options, [&](const auto& o) { return PlanCompaction(dataset, o); });
+      },
+      "dataset"_a, "options"_a);
+  m.def(
+      "execute_compaction",
+      [](const Dataset& dataset, const CompactionTask& task, const CompactionOptions& options) {
+        return Interruptible(options,
+                             [&](const auto& o) { return ExecuteCompaction(dataset, task, o); });
+      },
+      "dataset"_a, "task"_a, "options"_a);
+  m.def(
+      "commit_compaction",
+      [](const Dataset& dataset, const std::vector<RewriteResult>& results,
+         const CompactionOptions& options) {
+        return Interruptible(options,
+                             [&](const auto& o) { return CommitCompaction(dataset, results, o); });
+      },
+      "dataset"_a, "results"_a, "options"_a);
+  m.def(
+      "compact_files",
+      [](const Dataset& dataset, const CompactionOptions& options) {
+        return Interruptible(options, [&](const auto& o) { return CompactFiles(dataset, o); });
+      },
+      "dataset"_a, "options"_a);
+}
+
+}  // namespace glaive::python

@@ -1,0 +1,62 @@
+#include "bind_error.h"
+
+#include <string>
+#include <string_view>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "glaive/error.h"
+
+#include "bindings.h"
+
+namespace glaive::python {
+namespace {
+
+// The class's name in glaive.errors, which is `kind` as Python sees it too.
+const char* ClassName(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInvalidInput: return "InvalidInput";
+    case ErrorKind::kNotFound: return "NotFound";
+    case ErrorKind::kFileNotFound: return "FileNotFound";
+    case ErrorKind::kAlreadyExists: return "AlreadyExists";
+    case ErrorKind::kIO: return "IO";
+    case ErrorKind::kCorrupt: return "Corrupt";
+    case ErrorKind::kCommitUnknown: return "CommitUnknown";
+    case ErrorKind::kCommitConflict: return "CommitConflictError";
+    case ErrorKind::kUnsupported: return "Unsupported";
+    case ErrorKind::kCancelled: return "Cancelled";
+    case ErrorKind::kOutOfMemory: return "OutOfMemory";
+    case ErrorKind::kInternal: return "Internal";
+  }
+  return "Internal";
+}
+
+// Clients tell errors by these words, pylance's.
+std::string Text(ErrorKind kind, std::string text) {
+  constexpr std::string_view kIO = "LanceError(IO)";
+  constexpr std::string_view kConflict = "Commit conflict for version";
+  const auto lacks = [&](std::string_view words) { return text.find(words) == std::string::npos; };
+  if (kind == ErrorKind::kIO && lacks(kIO)) return std::string(kIO) + ": " + text;
+  if (kind == ErrorKind::kCommitConflict && lacks(kConflict)) {
+    return std::string(kConflict) + ": " + text;
+  }
+  return text;
+}
+
+}  // namespace
+
+void RaiseStatus(const arrow::Status& status) {
+  const ErrorKind kind = KindOf(status);
+  const nb::object type = nb::module_::import_("glaive.errors").attr(ClassName(kind));
+  const nb::object error = type(Text(kind, status.message()));
+  if (const ErrorDetail* detail = ErrorDetail::Of(status); detail != nullptr) {
+    error.attr("retryable") = detail->retryable();
+    if (!detail->path().empty()) error.attr("path") = detail->path();
+    if (detail->offset().has_value()) error.attr("offset") = *detail->offset();
+  }
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+}  // namespace glaive::python

@@ -1,0 +1,130 @@
+#include "glaive/write.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <arrow/record_batch.h>
+
+#include "glaive/scan.h"
+#include "glaive/session.h"
+
+#include "arrow_exchange.h"
+#include "bindings.h"
+#include "call.h"
+
+namespace glaive::python {
+
+using namespace nb::literals;
+
+namespace {
+
+// Where to write: a URI, or an open handle.
+using Target = std::variant<std::string, Dataset>;
+
+WriteResult Write(nb::handle source, const Target& target, WriteOptions options) {
+  const Call call;
+  options.progress = call.PollSignals();
+  auto stream = StreamFromPython(source, call);
+  return call.Run([&] {
+    return std::visit(
+        [&](const auto& place) { return WriteDataset(std::move(stream), place, options); }, target);
+  });
+}
+
+std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const Target& target,
+                                               WriteOptions options) {
+  const Call call;
+  options.progress = call.PollSignals();
+  auto stream = StreamFromPython(source, call);
+  return call.Run([&] {
+    return std::visit(
+        [&](const auto& place) { return WriteFragments(std::move(stream), place, options); },
+        target);
+  });
+}
+
+DeleteResult DeleteRows(const Dataset& dataset, const Predicate& predicate, DeleteOptions options) {
+  const Call call;
+  options.progress = call.PollSignals();
+  return call.Run([&] { return Delete(dataset, predicate, options); });
+}
+
+void BindOptions(nb::module_& m) {
+  nb::enum_<WriteMode>(m, "WriteMode")
+      .value("create", WriteMode::kCreate)
+      .value("append", WriteMode::kAppend)
+      .value("overwrite", WriteMode::kOverwrite);
+  nb::enum_<Durability>(m, "Durability")
+      .value("default", Durability::kDefault)
+      .value("none", Durability::kNone)
+      .value("commit", Durability::kCommit);
+
+  nb::class_<FileLimits>(m, "FileLimits")
+      .def_rw("max_rows_per_file", &FileLimits::max_rows_per_file)
+      .def_rw("max_bytes_per_file", &FileLimits::max_bytes_per_file)
+      .def_rw("max_page_bytes", &FileLimits::max_page_bytes)
+      .def_rw("data_cache_bytes", &FileLimits::data_cache_bytes)
+      .def_rw("max_rows_per_group", &FileLimits::max_rows_per_group, nb::arg().none());
+
+  nb::class_<WriteOptions>(m, "WriteOptions")
+      .def(nb::init<>())
+      .def_rw("mode", &WriteOptions::mode)
+      .def_rw("limits", &WriteOptions::limits)
+      .def_rw("data_storage_version", &WriteOptions::data_storage_version, nb::arg().none())
+      .def_rw("enable_v2_manifest_paths", &WriteOptions::enable_v2_manifest_paths)
+      .def_rw("enable_stable_row_ids", &WriteOptions::enable_stable_row_ids)
+      .def_rw("transaction_properties", &WriteOptions::transaction_properties)
+      .def_rw("commit_message", &WriteOptions::commit_message, nb::arg().none())
+      .def_rw("initial_config", &WriteOptions::initial_config)
+      .def_rw("durability", &WriteOptions::durability)
+      .def_rw("session", &WriteOptions::session, nb::arg().none());
+
+  nb::class_<DeleteOptions>(m, "DeleteOptions")
+      .def(nb::init<>())
+      .def_rw("conflict_retries", &DeleteOptions::conflict_retries)
+      .def_rw("retry_timeout_ms", &DeleteOptions::retry_timeout_ms)
+      .def_rw("durability", &DeleteOptions::durability)
+      .def_rw("transaction_properties", &DeleteOptions::transaction_properties);
+}
+
+void BindResults(nb::module_& m) {
+  nb::class_<PageCounts>(m, "PageCounts")
+      .def_ro("total", &PageCounts::total)
+      .def_ro("by_page_bytes", &PageCounts::by_page_bytes)
+      .def_ro("by_cache_bytes", &PageCounts::by_cache_bytes)
+      .def_ro("by_row_limit", &PageCounts::by_row_limit)
+      .def_ro("by_file_end", &PageCounts::by_file_end)
+      .def_ro("by_format_limit", &PageCounts::by_format_limit);
+  nb::class_<WriteSummary>(m, "WriteSummary")
+      .def_ro("rows", &WriteSummary::rows)
+      .def_ro("files", &WriteSummary::files)
+      .def_ro("bytes", &WriteSummary::bytes)
+      .def_ro("pages", &WriteSummary::pages);
+  nb::class_<WriteResult>(m, "WriteResult")
+      .def_ro("dataset", &WriteResult::dataset)
+      .def_ro("summary", &WriteResult::summary);
+  nb::class_<DeleteResult>(m, "DeleteResult")
+      .def_ro("dataset", &DeleteResult::dataset)
+      .def_ro("num_deleted_rows", &DeleteResult::num_deleted_rows);
+}
+
+}  // namespace
+
+void BindWrite(nb::module_& m) {
+  BindOptions(m);
+  BindResults(m);
+  m.def("write_dataset", &Write, "source"_a, "target"_a, "options"_a);
+  m.def("write_fragments", &WriteUncommitted, "source"_a, "target"_a, "options"_a);
+  m.def("delete", &DeleteRows, "dataset"_a, "predicate"_a, "options"_a);
+}
+
+}  // namespace glaive::python

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace glaive::python {
+
+namespace nb = nanobind;
+
+// One for each public header that has something to bind, in the order in which types are needed.
+void BindSession(nb::module_& m);
+void BindFragment(nb::module_& m);
+void BindDataset(nb::module_& m);
+void BindScan(nb::module_& m);
+void BindWrite(nb::module_& m);
+void BindCompaction(nb::module_& m);
+void BindFile(nb::module_& m);
+
+}  // namespace glaive::python

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+
+#include "glaive/progress.h"
+
+#include "bind_error.h"
+
+namespace glaive::python {
+
+namespace nb = nanobind;
+
+// The Python exception that ended a call from inside: a source's own, or what a signal handler
+// raised. A Status can only carry its text through the engine; the exception itself waits here.
+// Touched with the GIL held only.
+class KeptException {
+ public:
+  // Takes over an exception that was just caught, and gives the error for the engine to return.
+  arrow::Status Keep(nb::python_error exception);
+
+  // Raises it, if there is one.
+  void Raise();
+
+ private:
+  std::optional<nb::python_error> exception_;
+};
+
+// One call from Python into the engine. The GIL is held on entry and return, and not while the
+// engine works.
+class Call {
+ public:
+  const std::shared_ptr<KeptException>& kept() const { return kept_; }
+
+  // Lets Ctrl-C end the call: the engine then removes what is unfinished, and KeyboardInterrupt (or
+  // whatever the handler raised) is raised.
+  ProgressCallback PollSignals() const;
+
+  // What `work` returns, an arrow::Result, or its error raised.
+  template <typename Work>
+  auto Run(Work&& work) const {
+    auto result = [&] {
+      nb::gil_scoped_release release;
+      return std::forward<Work>(work)();
+    }();
+    if (!result.ok()) {
+      kept_->Raise();
+      RaiseStatus(result.status());
+    }
+    return std::move(result).ValueUnsafe();
+  }
+
+ private:
+  std::shared_ptr<KeptException> kept_ = std::make_shared<KeptException>();
+};
+
+}  // namespace glaive::python

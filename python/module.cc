@@ -1,0 +1,18 @@
+#include <nanobind/nanobind.h>
+
+#include "arrow_exchange.h"
+#include "bindings.h"
+
+// The module has no names of its own in the documentation: the package `glaive` shows them under
+// pylance's.
+NB_MODULE(_native, m) {
+  m.attr("version") = GLAIVE_VERSION;
+  glaive::python::BindArrow(m);
+  glaive::python::BindSession(m);
+  glaive::python::BindFragment(m);
+  glaive::python::BindDataset(m);
+  glaive::python::BindScan(m);
+  glaive::python::BindWrite(m);
+  glaive::python::BindCompaction(m);
+  glaive::python::BindFile(m);
+}
