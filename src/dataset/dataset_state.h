@@ -8,6 +8,7 @@
 
 #include "glaive/dataset.h"
 #include "glaive/session.h"
+#include "read/snapshot.h"
 #include "table/commit.h"
 
 namespace glaive {
@@ -25,6 +26,9 @@ namespace dataset {
 // A handle on a version that is at hand: what verbs return after a commit.
 arrow::Result<Dataset> MakeDataset(table::TableLocation location, table::ManifestPtr manifest,
                                    std::shared_ptr<Session> session);
+
+// What the handle sees, for what reads rows.
+read::Snapshot SnapshotOf(const Dataset& dataset);
 
 }  // namespace dataset
 }  // namespace glaive

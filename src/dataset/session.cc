@@ -1,0 +1,107 @@
+#include "glaive/session.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "dataset/session_state.h"
+
+namespace glaive {
+namespace {
+
+// The same path in another store is another file.
+std::string KeyOf(char kind, const io::ObjectStore* store, std::string_view path) {
+  return fmt::format("{}{}:{}", kind, static_cast<const void*>(store), path);
+}
+
+struct CachedManifest {
+  table::ManifestPtr manifest;
+  uint64_t size_bytes;
+  int64_t modified_ns;
+
+  // The fragments' bytes and their index are nearly all of it.
+  uint64_t memory_bytes() const {
+    return manifest->size_bytes + 16 * manifest->fragments.totals().num_fragments + 1024;
+  }
+};
+
+struct CachedDeletions {
+  table::DeletionVectorPtr vector;
+  uint64_t memory_bytes() const { return vector->size() * sizeof(uint32_t); }
+};
+
+}  // namespace
+
+Session::Session(uint64_t metadata_cache_bytes)
+    : state_(std::make_unique<State>(metadata_cache_bytes)) {}
+
+Session::~Session() = default;
+
+const std::shared_ptr<Session>& Session::Default() {
+  // Never destroyed: handles may outlive the end of main.
+  static const auto* const session = new std::shared_ptr<Session>(std::make_shared<Session>());
+  return *session;
+}
+
+uint64_t Session::size_bytes() const { return state_->cache.size_bytes(); }
+
+arrow::Result<std::shared_ptr<file::FileReader>> Session::State::OpenFile(
+    const std::shared_ptr<io::ObjectStore>& store, const std::string& path,
+    std::optional<uint64_t> size_bytes) {
+  const std::string key = KeyOf('f', store.get(), path);
+  if (auto cached = cache.Get<file::FileReader>(key)) return cached;
+  ARROW_ASSIGN_OR_RAISE(auto reader, file::FileReader::Open(store, path, size_bytes));
+  cache.Put(key, reader, /*holds_file_open=*/true);
+  return reader;
+}
+
+arrow::Result<table::DeletionVectorPtr> Session::State::OpenDeletions(
+    const table::TableLocation& location, const table::Manifest& manifest,
+    const wire::DataFragment& fragment, uint64_t physical_rows) {
+  const wire::DeletionFile& file = *fragment.deletion_file;
+  std::string path = location.Path(table::DeletionFilePath(fragment.id, file));
+  if (file.base_id) path += fmt::format("@{}", *file.base_id);
+  const std::string key = KeyOf('d', location.store.get(), path);
+  if (const auto cached = cache.Get<CachedDeletions>(key)) return cached->vector;
+  ARROW_ASSIGN_OR_RAISE(
+      auto vector, table::ReadDeletionFile(location, manifest, fragment.id, file, physical_rows));
+  cache.Put(key, std::make_shared<CachedDeletions>(vector), /*holds_file_open=*/false);
+  return vector;
+}
+
+arrow::Result<table::ManifestPtr> Session::State::LatestManifest(
+    const table::TableLocation& location) {
+  ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
+  if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
+  auto manifest = ManifestOf(location, *entry);
+  // A torn head: the store's own way to the newest one passes over it.
+  if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kCorrupt) {
+    return table::ReadLatestManifest(location);
+  }
+  return manifest;
+}
+
+arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
+                                                             uint64_t version) {
+  // Named by its number alone it may lie under either of two names, which the reader looks for.
+  return table::ReadManifest(location, version);
+}
+
+arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
+                                                             const table::VersionEntry& entry) {
+  ARROW_ASSIGN_OR_RAISE(const auto info, location.store->Head(entry.path));
+  if (!info || !info->modified_ns) return table::ReadManifest(location, entry);
+  const std::string key = KeyOf('m', location.store.get(), entry.path);
+  const auto cached = cache.Get<CachedManifest>(key);
+  if (cached != nullptr && cached->size_bytes == info->size_bytes &&
+      cached->modified_ns == *info->modified_ns) {
+    return cached->manifest;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto manifest, table::ReadManifest(location, entry));
+  cache.Put(key, std::make_shared<CachedManifest>(manifest, info->size_bytes, *info->modified_ns),
+            /*holds_file_open=*/false);
+  return manifest;
+}
+
+}  // namespace glaive

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <arrow/result.h>
+
+#include "dataset/byte_cache.h"
+#include "glaive/session.h"
+#include "read/snapshot.h"
+#include "table/commit.h"
+
+namespace glaive {
+
+// What a session keeps. Data and deletion files never change under their names. A manifest's name
+// may come back when a table is removed and made anew, so it is only believed while size and time
+// of its file are the same.
+struct Session::State final : read::FileCache {
+  explicit State(uint64_t max_bytes) : cache(max_bytes, kMaxOpenFiles) {}
+
+  arrow::Result<std::shared_ptr<file::FileReader>> OpenFile(
+      const std::shared_ptr<io::ObjectStore>& store, const std::string& path,
+      std::optional<uint64_t> size_bytes) override;
+  arrow::Result<table::DeletionVectorPtr> OpenDeletions(const table::TableLocation& location,
+                                                        const table::Manifest& manifest,
+                                                        const wire::DataFragment& fragment,
+                                                        uint64_t physical_rows) override;
+
+  // Errors: NotFound where there is no table.
+  arrow::Result<table::ManifestPtr> LatestManifest(const table::TableLocation& location);
+  arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
+                                               uint64_t version);
+  arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
+                                               const table::VersionEntry& entry);
+
+  static constexpr uint64_t kMaxOpenFiles = 128;  // of the 1,024 that a process may have by default
+  dataset::ByteCache cache;
+};
+
+}  // namespace glaive

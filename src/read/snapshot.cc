@@ -1,0 +1,71 @@
+#include "read/snapshot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+
+namespace glaive::read {
+namespace {
+
+struct FilePlace {
+  std::shared_ptr<io::ObjectStore> store;
+  std::string path;
+};
+
+arrow::Result<FilePlace> PlaceOf(const Snapshot& snapshot, const wire::DataFile& file) {
+  if (!file.base_id) {
+    return FilePlace{snapshot.location.store, snapshot.location.Path("data/" + file.path)};
+  }
+  const auto& bases = snapshot.manifest->base_paths;
+  const auto base = std::ranges::find(bases, *file.base_id, &table::BasePath::id);
+  if (base == bases.end()) {
+    return Corrupt({snapshot.manifest->path}, "data file {} lies in base {}, which is not listed",
+                   file.path, *file.base_id);
+  }
+  ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(base->path));
+  const std::string folder = base->is_dataset_root ? place.path + "/data/" : place.path + "/";
+  return FilePlace{std::move(place.store), folder + file.path};
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<file::FileReader>> OpenDataFile(const Snapshot& snapshot,
+                                                              const wire::DataFile& file) {
+  ARROW_ASSIGN_OR_RAISE(const FilePlace place, PlaceOf(snapshot, file));
+  std::optional<uint64_t> size_bytes;
+  if (file.file_size_bytes != 0) size_bytes = file.file_size_bytes;
+  return snapshot.cache->OpenFile(place.store, place.path, size_bytes);
+}
+
+arrow::Result<uint64_t> PhysicalRows(const Snapshot& snapshot, const wire::DataFragment& fragment) {
+  if (fragment.physical_rows != 0 || fragment.files.empty()) return fragment.physical_rows;
+  ARROW_ASSIGN_OR_RAISE(const auto file, OpenDataFile(snapshot, fragment.files.front()));
+  return file->metadata().num_rows;
+}
+
+arrow::Result<table::DeletionVectorPtr> Deletions(const Snapshot& snapshot,
+                                                  const wire::DataFragment& fragment,
+                                                  uint64_t physical_rows) {
+  static const auto none = std::make_shared<const table::DeletionVector>();
+  if (!fragment.deletion_file) return none;
+  return snapshot.cache->OpenDeletions(snapshot.location, *snapshot.manifest, fragment,
+                                       physical_rows);
+}
+
+arrow::Result<uint64_t> LiveRows(const Snapshot& snapshot, const wire::DataFragment& fragment) {
+  ARROW_ASSIGN_OR_RAISE(const uint64_t physical_rows, PhysicalRows(snapshot, fragment));
+  if (!fragment.deletion_file) return physical_rows;
+  uint64_t deleted = fragment.deletion_file->num_deleted_rows;
+  if (deleted == 0) {
+    ARROW_ASSIGN_OR_RAISE(const auto deletions, Deletions(snapshot, fragment, physical_rows));
+    deleted = deletions->size();
+  }
+  if (deleted > physical_rows) {
+    return Corrupt({snapshot.manifest->path}, "fragment {} has {} rows and {} deleted ones",
+                   fragment.id, physical_rows, deleted);
+  }
+  return physical_rows - deleted;
+}
+
+}  // namespace glaive::read
