@@ -29,9 +29,10 @@ class ObjectReader {
 
   virtual uint64_t size_bytes() const = 0;
   virtual arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range) = 0;
-  // Several ranges, which may go out at once: one dependent round. Buffers in order of the ranges.
+  // Several ranges, which may go out at once: one dependent round. Buffers in order of the ranges;
+  // those of neighbours may be slices of one read.
   virtual arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadMany(
-      std::span<const ByteRange> ranges);
+      std::span<const ByteRange> ranges) = 0;
 };
 
 // An object being written front to back. It is there, whole, from Finish on; destroyed without
@@ -74,6 +75,9 @@ class ObjectStore {
   // The objects directly in `folder`, in no order; none where there is no such folder.
   virtual arrow::Result<std::vector<ObjectInfo>> List(const std::string& folder) = 0;
 
+  // Their names alone, without the folder: cheaper where every size costs a look at the object.
+  virtual arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) = 0;
+
   // Every object below `folder`.
   virtual arrow::Result<std::vector<ObjectInfo>> ListRecursive(const std::string& folder) = 0;
 
@@ -95,11 +99,12 @@ struct ResolvedUri {
   std::string uri;   // as it is shown to people and kept in handles
 };
 
-// file://, memory:// and plain paths. Any other scheme: kUnsupported naming it.
+// file://, memory:// and plain paths, which are made absolute; `uri` stays as it was given. Any
+// other scheme: kUnsupported naming it.
 arrow::Result<ResolvedUri> Resolve(std::string_view uri);
 
-// A store of its own kind in place of the built-in ones, for `scheme://` of this process: what
-// tests hook their stores in with. Null removes it.
+// The store for `scheme://` in this process, before any built-in one ("file" serves plain paths
+// too): what tests hook their stores in with. Null removes it.
 void RegisterStore(const std::string& scheme, std::shared_ptr<ObjectStore> store);
 
 std::shared_ptr<ObjectStore> LocalStore();   // one per process

@@ -1,0 +1,197 @@
+#include "io/local_reader.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/per_process.h"
+#include "io/buffer_pool.h"
+#include "io/coalesce.h"
+#include "io/posix.h"
+#include "io/request_counter.h"
+
+namespace glaive::io {
+namespace {
+
+// A quarter of what the process may have open, as others need descriptors too.
+size_t DescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return kMaxOpenDescriptors;
+  }
+  return std::clamp<size_t>(limit.rlim_cur / 4, 4, kMaxOpenDescriptors);
+}
+
+// The open files of readers, by reader; the one used longest ago is closed for a new one. Who is
+// reading shares the descriptor, so that it is closed after the read.
+class DescriptorCache {
+ public:
+  using Shared = std::shared_ptr<const Descriptor>;
+
+  Shared Find(uint64_t reader) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_reader_.find(reader);
+    if (found == by_reader_.end()) return nullptr;
+    by_use_.splice(by_use_.begin(), by_use_, found->second);
+    return found->second->second;
+  }
+
+  Shared Add(uint64_t reader, Descriptor descriptor) {
+    auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
+    std::list<Entry> evicted;  // closed after the lock
+    const std::lock_guard lock(mutex_);
+    const auto found = by_reader_.find(reader);
+    if (found != by_reader_.end()) return found->second->second;  // another thread was first
+    by_use_.emplace_front(reader, shared);
+    by_reader_.emplace(reader, by_use_.begin());
+    while (by_use_.size() > limit_) {
+      by_reader_.erase(by_use_.back().first);
+      evicted.splice(evicted.begin(), by_use_, std::prev(by_use_.end()));
+    }
+    return shared;
+  }
+
+  void Remove(uint64_t reader) {
+    std::list<Entry> removed;
+    const std::lock_guard lock(mutex_);
+    const auto found = by_reader_.find(reader);
+    if (found == by_reader_.end()) return;
+    removed.splice(removed.begin(), by_use_, found->second);
+    by_reader_.erase(found);
+  }
+
+  void Clear() {
+    std::list<Entry> removed;
+    const std::lock_guard lock(mutex_);
+    by_reader_.clear();
+    removed.swap(by_use_);
+  }
+
+  size_t size() {
+    const std::lock_guard lock(mutex_);
+    return by_use_.size();
+  }
+
+ private:
+  using Entry = std::pair<uint64_t, Shared>;
+  std::mutex mutex_;
+  size_t limit_ = DescriptorLimit();
+  std::list<Entry> by_use_;  // last used first
+  std::unordered_map<uint64_t, std::list<Entry>::iterator> by_reader_;
+};
+
+// Never destroyed: readers may outlive every static object. A forked child opens files anew.
+DescriptorCache& CacheOfProcess() {
+  static auto* const cache = new PerProcess<DescriptorCache>;
+  return cache->Get();
+}
+
+arrow::Result<uint64_t> SizeOf(const Descriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (fstat(file.fd(), &status) != 0) return PosixError(path, "look at the size", errno);
+  if (S_ISDIR(status.st_mode)) return FileNotFound({path}, "is a folder, not a file");
+  return static_cast<uint64_t>(status.st_size);
+}
+
+class LocalReader final : public ObjectReader {
+ public:
+  LocalReader(std::string path, uint64_t size_bytes)
+      : path_(std::move(path)), size_bytes_(size_bytes) {}
+  ~LocalReader() override { CacheOfProcess().Remove(id_); }
+
+  uint64_t size_bytes() const override { return size_bytes_; }
+  uint64_t id() const { return id_; }
+
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range) override {
+    ARROW_RETURN_NOT_OK(CheckRange(range));
+    RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kGet);
+    ARROW_ASSIGN_OR_RAISE(const auto file, File());
+    request.AddBytesRead(range.size);
+    return ReadOpen(*file, range);
+  }
+
+  arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadMany(
+      std::span<const ByteRange> ranges) override {
+    for (const ByteRange& range : ranges) ARROW_RETURN_NOT_OK(CheckRange(range));
+    std::vector<std::shared_ptr<arrow::Buffer>> buffers;
+    if (ranges.empty()) return buffers;
+    const CoalescedRanges coalesced = CoalesceRanges(ranges, kLocalCoalescing);
+    RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kGet,
+                                     coalesced.reads.size());
+    ARROW_ASSIGN_OR_RAISE(const auto file, File());
+    buffers.reserve(coalesced.reads.size());
+    for (const ByteRange& read : coalesced.reads) {
+      ARROW_ASSIGN_OR_RAISE(auto buffer, ReadOpen(*file, read));
+      request.AddBytesRead(read.size);
+      buffers.push_back(std::move(buffer));
+    }
+    return SliceReads(ranges, coalesced, buffers);
+  }
+
+ private:
+  // Before anything is allocated for it.
+  arrow::Status CheckRange(ByteRange range) const {
+    if (range.offset <= size_bytes_ && range.size <= size_bytes_ - range.offset) {
+      return arrow::Status::OK();
+    }
+    return Corrupt({path_, range.offset}, "{} bytes expected here, the file has {} bytes in all",
+                   range.size, size_bytes_);
+  }
+
+  arrow::Result<DescriptorCache::Shared> File() {
+    DescriptorCache& cache = CacheOfProcess();
+    if (auto open_file = cache.Find(id_)) return open_file;
+    ARROW_ASSIGN_OR_RAISE(Descriptor file, OpenFile(path_, O_RDONLY, "open"));
+    return cache.Add(id_, std::move(file));
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadOpen(const Descriptor& file, ByteRange range) {
+    if (range.size > kMaxUncheckedSize) {
+      // The caller's word for the size is no reason to allocate more than the file can fill.
+      ARROW_ASSIGN_OR_RAISE(const uint64_t size, SizeOf(file, path_));
+      if (range.end() > size) {
+        return Corrupt({path_, range.offset}, "{} bytes expected here, the file ends at byte {}",
+                       range.size, size);
+      }
+    }
+    ARROW_ASSIGN_OR_RAISE(auto buffer, AllocateReadBuffer(range.size, range.offset));
+    auto* data = reinterpret_cast<std::byte*>(buffer->mutable_data());
+    ARROW_RETURN_NOT_OK(ReadAt(file.fd(), path_, range.offset, {data, range.size}));
+    return buffer;
+  }
+
+  static constexpr uint64_t kMaxUncheckedSize = uint64_t{16} << 20;
+  inline static std::atomic<uint64_t> next_id_ = 0;
+
+  std::string path_;
+  uint64_t size_bytes_;
+  uint64_t id_ = next_id_.fetch_add(1, std::memory_order_relaxed);
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<ObjectReader>> OpenLocalFile(const std::string& path,
+                                                           std::optional<uint64_t> size_bytes) {
+  if (size_bytes) return std::make_shared<LocalReader>(path, *size_bytes);
+  const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kHead);
+  ARROW_ASSIGN_OR_RAISE(Descriptor file, OpenFile(path, O_RDONLY, "open"));
+  ARROW_ASSIGN_OR_RAISE(const uint64_t size, SizeOf(file, path));
+  auto reader = std::make_shared<LocalReader>(path, size);
+  CacheOfProcess().Add(reader->id(), std::move(file));
+  return reader;
+}
+
+void CloseIdleDescriptors() { CacheOfProcess().Clear(); }
+
+size_t NumOpenDescriptors() { return CacheOfProcess().size(); }
+
+}  // namespace glaive::io

@@ -1,0 +1,216 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "io/local_reader.h"
+#include "io/local_writer.h"
+#include "io/object_store.h"
+#include "io/posix.h"
+#include "io/request_counter.h"
+
+namespace glaive::io {
+namespace {
+
+constexpr size_t kMaxSyncThreads = 8;  // syncs wait for the disk, not for a core
+
+class Folder {
+ public:
+  explicit Folder(DIR* folder) : folder_(folder) {}
+  Folder(Folder&& other) noexcept : folder_(std::exchange(other.folder_, nullptr)) {}
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() {
+    if (folder_ != nullptr) closedir(folder_);
+  }
+  DIR* get() const { return folder_; }
+
+ private:
+  DIR* folder_;
+};
+
+std::string Join(const std::string& folder, std::string_view name) {
+  std::string path = folder;
+  if (path.empty() || path.back() != '/') path += '/';
+  return path += name;
+}
+
+ObjectInfo InfoOf(std::string path, const struct stat& status) {
+  constexpr int64_t kNanosPerSecond = 1'000'000'000;
+  return {.path = std::move(path),
+          .size_bytes = static_cast<uint64_t>(status.st_size),
+          .modified_ns = status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec};
+}
+
+// Calls `visit(folder descriptor, entry)` on every entry but "." and "..". A folder that is not
+// there has none.
+template <typename Visit>
+arrow::Status VisitEntries(const std::string& path, Visit&& visit) {
+  // Opened by hand, so that running out of descriptors is dealt with in one place.
+  auto opened = OpenFile(path, O_RDONLY | O_DIRECTORY, "list");
+  if (!opened.ok() && KindOf(opened.status()) == ErrorKind::kFileNotFound) {
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const Descriptor descriptor, std::move(opened));
+  const int fd = fcntl(descriptor.fd(), F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return PosixError(path, "list", errno);
+  const Folder folder(fdopendir(fd));
+  if (folder.get() == nullptr) {
+    close(fd);
+    return PosixError(path, "list", errno);
+  }
+  while (true) {
+    errno = 0;
+    const dirent* entry = readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(descriptor.fd(), *entry);
+  }
+  if (errno != 0) return PosixError(path, "list", errno);
+  return arrow::Status::OK();
+}
+
+// Symbolic links count as what they lead to. What has gone meanwhile is left out.
+bool LookAt(int folder_fd, const dirent& entry, struct stat& status) {
+  return fstatat(folder_fd, entry.d_name, &status, 0) == 0;
+}
+
+bool IsFile(int folder_fd, const dirent& entry) {
+  if (entry.d_type == DT_REG) return true;
+  if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return false;
+  struct stat status = {};
+  return LookAt(folder_fd, entry, status) && S_ISREG(status.st_mode);
+}
+
+arrow::Status SyncFiles(std::span<const std::string> paths) {
+  std::vector<arrow::Status> results(paths.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < paths.size(); i = next++) results[i] = SyncFile(paths[i]);
+  };
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() + 1 < std::min(paths.size(), kMaxSyncThreads)) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The machine has no more threads: those that run, and this one, do the work.
+  }
+  work();
+  threads.clear();  // joins
+  for (const arrow::Status& status : results) ARROW_RETURN_NOT_OK(status);
+  return arrow::Status::OK();
+}
+
+class LocalObjectStore final : public ObjectStore {
+ public:
+  arrow::Result<std::shared_ptr<ObjectReader>> OpenRead(
+      const std::string& path, std::optional<uint64_t> size_bytes) override {
+    return OpenLocalFile(path, size_bytes);
+  }
+
+  arrow::Result<std::unique_ptr<ObjectWriter>> OpenWrite(const std::string& path) override {
+    return OpenLocalWriter(path);
+  }
+
+  arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) override {
+    ARROW_ASSIGN_OR_RAISE(const auto writer, OpenLocalWriter(path));
+    ARROW_RETURN_NOT_OK(writer->Write(bytes));
+    return writer->Finish();
+  }
+
+  arrow::Status PutIfAbsent(const std::string& path,
+                            std::span<const std::shared_ptr<arrow::Buffer>> parts,
+                            bool sync) override {
+    return PutLocalIfAbsent(path, parts, sync);
+  }
+
+  arrow::Result<std::optional<ObjectInfo>> Head(const std::string& path) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kHead);
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+      return PosixError(path, "look at", errno);
+    }
+    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    return InfoOf(path, status);
+  }
+
+  arrow::Result<std::vector<ObjectInfo>> List(const std::string& folder) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kList);
+    std::vector<ObjectInfo> objects;
+    ARROW_RETURN_NOT_OK(VisitEntries(folder, [&](int fd, const dirent& entry) {
+      struct stat status = {};
+      if (entry.d_type == DT_DIR || !LookAt(fd, entry, status) || !S_ISREG(status.st_mode)) return;
+      objects.push_back(InfoOf(Join(folder, entry.d_name), status));
+    }));
+    return objects;
+  }
+
+  arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kList);
+    std::vector<std::string> names;
+    ARROW_RETURN_NOT_OK(VisitEntries(folder, [&](int fd, const dirent& entry) {
+      if (IsFile(fd, entry)) names.emplace_back(entry.d_name);
+    }));
+    return names;
+  }
+
+  // Links to folders are not followed: they may lead round in circles.
+  arrow::Result<std::vector<ObjectInfo>> ListRecursive(const std::string& folder) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kList);
+    std::vector<ObjectInfo> objects;
+    std::vector<std::string> folders = {folder};
+    while (!folders.empty()) {
+      const std::string current = std::move(folders.back());
+      folders.pop_back();
+      ARROW_RETURN_NOT_OK(VisitEntries(current, [&](int fd, const dirent& entry) {
+        struct stat status = {};
+        if (!LookAt(fd, entry, status)) return;
+        if (S_ISREG(status.st_mode)) {
+          objects.push_back(InfoOf(Join(current, entry.d_name), status));
+        } else if (S_ISDIR(status.st_mode) && entry.d_type != DT_LNK) {
+          folders.push_back(Join(current, entry.d_name));
+        }
+      }));
+    }
+    return objects;
+  }
+
+  arrow::Status Delete(const std::string& path) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kDelete);
+    if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
+      return PosixError(path, "delete", errno);
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Sync(std::span<const std::string> paths) override {
+    ARROW_RETURN_NOT_OK(SyncFiles(paths));
+    std::set<std::string> folders;
+    for (const std::string& path : paths) folders.insert(FolderOf(path));
+    for (const std::string& folder : folders) ARROW_RETURN_NOT_OK(SyncFolder(folder));
+    for (const std::string& folder : folders) {
+      ARROW_RETURN_NOT_OK(SyncMadeFolders(Join(folder, "")));
+    }
+    return arrow::Status::OK();
+  }
+
+  bool lists_cheaply() const override { return true; }
+};
+
+}  // namespace
+
+std::shared_ptr<ObjectStore> LocalStore() {
+  static const auto store = std::make_shared<LocalObjectStore>();
+  return store;
+}
+
+}  // namespace glaive::io

@@ -1,0 +1,193 @@
+#include "io/local_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "core/per_process.h"
+#include "io/posix.h"
+#include "io/request_counter.h"
+
+namespace glaive::io {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{256} << 10;
+
+// Unique among processes and machines that write to one folder.
+std::string TemporaryName(const std::string& path) {
+  static std::atomic<uint64_t> counter = 0;
+  std::random_device random;
+  return fmt::format("{}/.tmp_{:x}_{:x}_{:08x}{:08x}", FolderOf(path), getpid(),
+                     counter.fetch_add(1, std::memory_order_relaxed), random(), random());
+}
+
+// A file under its temporary name; removed with this unless it was renamed.
+class TemporaryFile {
+ public:
+  static arrow::Result<TemporaryFile> Create(const std::string& final_path) {
+    std::string name = TemporaryName(final_path);
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL;
+    auto file = OpenFile(name, kFlags, "create");
+    if (!file.ok() && KindOf(file.status()) == ErrorKind::kFileNotFound) {
+      ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(final_path)));
+      file = OpenFile(name, kFlags, "create");
+    }
+    ARROW_RETURN_NOT_OK(file.status());
+    return TemporaryFile(std::move(name), std::move(file).ValueUnsafe());
+  }
+
+  TemporaryFile(TemporaryFile&& other) noexcept
+      : name_(std::exchange(other.name_, {})),
+        file_(std::move(other.file_)),
+        fork_generation_(other.fork_generation_) {}
+  ~TemporaryFile() {
+    // A forked child inherits this object, but the file is its parent's.
+    if (!name_.empty() && fork_generation_ == ForkGeneration()) unlink(name_.c_str());
+  }
+
+  const std::string& name() const { return name_; }
+  int fd() const { return file_.fd(); }
+
+  arrow::Status Close() {
+    if (const int error = file_.Close()) return PosixError(name_, "close", error);
+    return arrow::Status::OK();
+  }
+
+  arrow::Status RenameTo(const std::string& path) {
+    if (rename(name_.c_str(), path.c_str()) != 0) return PosixError(path, "rename to", errno);
+    name_.clear();
+    return arrow::Status::OK();
+  }
+
+  // 0 or the errno. The answer to a link may be lost on the way from a network file system, and
+  // trying again then finds our own: the count of links tells.
+  int LinkTo(const std::string& path) {
+    if (link(name_.c_str(), path.c_str()) == 0) return 0;
+    const int error = errno;
+    struct stat status = {};
+    if (stat(name_.c_str(), &status) == 0 && status.st_nlink == 2) return 0;
+    return error;
+  }
+
+  // 0 or the errno.
+  int RenameUnlessThere(const std::string& path) {
+    if (renameat2(AT_FDCWD, name_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+      return errno;
+    }
+    name_.clear();
+    return 0;
+  }
+
+ private:
+  TemporaryFile(std::string name, Descriptor file)
+      : name_(std::move(name)), file_(std::move(file)) {}
+
+  std::string name_;
+  Descriptor file_;
+  uint64_t fork_generation_ = ForkGeneration();
+};
+
+class LocalWriter final : public ObjectWriter {
+ public:
+  LocalWriter(std::string path, TemporaryFile file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+
+  arrow::Status Write(std::span<const std::byte> bytes) override {
+    position_ += bytes.size();
+    if (bytes.size() >= kBufferBytes) {
+      ARROW_RETURN_NOT_OK(Flush());
+      return WriteAll(file_.fd(), path_, bytes);
+    }
+    if (buffer_.capacity() == 0) buffer_.reserve(kBufferBytes);
+    if (bytes.size() > kBufferBytes - buffer_.size()) ARROW_RETURN_NOT_OK(Flush());
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    return arrow::Status::OK();
+  }
+
+  uint64_t position() const override { return position_; }
+
+  arrow::Status Finish() override {
+    RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
+    request.AddBytesWritten(position_);
+    ARROW_RETURN_NOT_OK(Flush());
+    ARROW_RETURN_NOT_OK(file_.Close());
+    return file_.RenameTo(path_);
+  }
+
+ private:
+  arrow::Status Flush() {
+    const arrow::Status status = WriteAll(file_.fd(), path_, buffer_);
+    buffer_.clear();
+    return status;
+  }
+
+  std::string path_;
+  TemporaryFile file_;
+  std::vector<std::byte> buffer_;
+  uint64_t position_ = 0;
+};
+
+std::span<const std::byte> AsBytes(const arrow::Buffer& buffer) {
+  return std::as_bytes(std::span(buffer.data(), static_cast<size_t>(buffer.size())));
+}
+
+bool MeansNoSuchCall(int error) {
+  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL ||
+         error == EMLINK;
+}
+
+// For file systems that can neither link nor rename without replacing: others may see a part of the
+// object, but still only one caller makes it.
+arrow::Status WriteInPlace(const std::string& path,
+                           std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
+  ARROW_ASSIGN_OR_RAISE(Descriptor file, OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, "create"));
+  const auto write_parts = [&]() -> arrow::Status {
+    for (const auto& part : parts) ARROW_RETURN_NOT_OK(WriteAll(file.fd(), path, AsBytes(*part)));
+    if (sync && fsync(file.fd()) != 0) return PosixError(path, "sync", errno);
+    if (const int error = file.Close()) return PosixError(path, "close", error);
+    return arrow::Status::OK();
+  };
+  const arrow::Status status = write_parts();
+  if (!status.ok()) unlink(path.c_str());
+  return status;
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<ObjectWriter>> OpenLocalWriter(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(path));
+  return std::make_unique<LocalWriter>(path, std::move(file));
+}
+
+arrow::Status PutLocalIfAbsent(const std::string& path,
+                               std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
+  RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(path));
+  for (const auto& part : parts) {
+    ARROW_RETURN_NOT_OK(WriteAll(file.fd(), file.name(), AsBytes(*part)));
+    request.AddBytesWritten(static_cast<uint64_t>(part->size()));
+  }
+  if (sync && fsync(file.fd()) != 0) return PosixError(path, "sync", errno);
+  ARROW_RETURN_NOT_OK(file.Close());
+  int error = file.LinkTo(path);
+  if (MeansNoSuchCall(error)) error = file.RenameUnlessThere(path);
+  if (MeansNoSuchCall(error)) {
+    ARROW_RETURN_NOT_OK(WriteInPlace(path, parts, sync));
+  } else if (error != 0) {
+    return PosixError(path, "create", error);
+  }
+  if (!sync) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(SyncFolder(FolderOf(path)));
+  return SyncMadeFolders(path);
+}
+
+}  // namespace glaive::io

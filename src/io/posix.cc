@@ -1,0 +1,147 @@
+#include "io/posix.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <mutex>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/per_process.h"
+#include "io/local_reader.h"
+
+namespace glaive::io {
+namespace {
+
+// Folders made here whose own name may not be on stable storage yet.
+struct MadeFolders {
+  std::mutex mutex;
+  std::set<std::string> unsynced;
+};
+
+MadeFolders& MadeFoldersOfProcess() {
+  static auto* const made = new PerProcess<MadeFolders>;
+  return made->Get();
+}
+
+template <typename Call>
+auto Uninterrupted(Call&& call) {
+  while (true) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+}  // namespace
+
+int Descriptor::Close() {
+  const int fd = std::exchange(fd_, -1);
+  // Linux has let go of the descriptor even where close reports an interruption.
+  return fd >= 0 && close(fd) != 0 && errno != EINTR ? errno : 0;
+}
+
+arrow::Status PosixError(std::string_view path, std::string_view action, int error_number) {
+  const std::string reason = std::generic_category().message(error_number);
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR: return FileNotFound({path}, "cannot {}: {}", action, reason);
+    case EEXIST: return AlreadyExists(Location{path}, "cannot {}: {}", action, reason);
+    default: return IOError({path}, "cannot {}: {}", action, reason);
+  }
+}
+
+arrow::Result<Descriptor> OpenFile(const std::string& path, int flags, std::string_view action) {
+  const auto open_once = [&] {
+    return Uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); });
+  };
+  int fd = open_once();
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+    CloseIdleDescriptors();
+    fd = open_once();
+  }
+  if (fd < 0) return PosixError(path, action, errno);
+  return Descriptor(fd);
+}
+
+arrow::Status ReadAt(int fd, const std::string& path, uint64_t offset, std::span<std::byte> out) {
+  uint64_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count = Uninterrupted([&] {
+      return pread(fd, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    });
+    if (count < 0) {
+      const int error_number = errno;
+      return IOError({path, offset}, "cannot read {} bytes: {}", out.size(),
+                     std::generic_category().message(error_number));
+    }
+    if (count == 0) {
+      return Corrupt({path, offset}, "{} bytes expected here, the file ends after {} of them",
+                     out.size(), done);
+    }
+    done += static_cast<uint64_t>(count);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status WriteAll(int fd, const std::string& path, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = Uninterrupted([&] { return write(fd, bytes.data(), bytes.size()); });
+    if (count < 0) return PosixError(path, "write", errno);
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status MakeFolders(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0777) == 0) {
+    MadeFolders& made = MadeFoldersOfProcess();
+    const std::lock_guard lock(made.mutex);
+    made.unsynced.insert(folder);
+    return arrow::Status::OK();
+  }
+  if (errno == EEXIST) return arrow::Status::OK();  // a file of that name shows when it is used
+  if (errno != ENOENT || FolderOf(folder) == folder) {
+    return PosixError(folder, "make the folder", errno);
+  }
+  ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(folder)));
+  return MakeFolders(folder);
+}
+
+arrow::Status SyncFile(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(const Descriptor file, OpenFile(path, O_RDONLY, "open to sync"));
+  if (Uninterrupted([&] { return fsync(file.fd()); }) != 0) return PosixError(path, "sync", errno);
+  return arrow::Status::OK();
+}
+
+arrow::Status SyncFolder(const std::string& folder) {
+  ARROW_ASSIGN_OR_RAISE(const Descriptor file,
+                        OpenFile(folder, O_RDONLY | O_DIRECTORY, "open to sync"));
+  const int result = Uninterrupted([&] { return fsync(file.fd()); });
+  // EINVAL: a file system that has no such notion for folders.
+  if (result != 0 && errno != EINVAL) return PosixError(folder, "sync", errno);
+  return arrow::Status::OK();
+}
+
+arrow::Status SyncMadeFolders(const std::string& path) {
+  MadeFolders& made = MadeFoldersOfProcess();
+  for (std::string folder = FolderOf(path); folder != "/"; folder = FolderOf(folder)) {
+    {
+      const std::lock_guard lock(made.mutex);
+      if (!made.unsynced.contains(folder)) continue;
+    }
+    ARROW_RETURN_NOT_OK(SyncFolder(FolderOf(folder)));
+    const std::lock_guard lock(made.mutex);
+    made.unsynced.erase(folder);
+  }
+  return arrow::Status::OK();
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace glaive::io
