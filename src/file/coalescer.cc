@@ -8,7 +8,7 @@ namespace glaive::file {
 namespace {
 
 constexpr uint64_t kRowLimitFloorBits = uint64_t{8} * (8 << 20);  // what (c) asks a page to hold
-constexpr uint64_t kChunkBits = uint64_t{8} * (1 << 20);    // rows are gathered up to about this
+constexpr uint64_t kChunkBits = uint64_t{8} * (1 << 20);       // rows are gathered up to about this
 constexpr uint64_t kKeptSliceBits = uint64_t{8} * (64 << 10);  // smaller slices are always gathered
 
 uint64_t BitsOf(uint64_t bytes) { return bytes > UINT64_MAX / 16 ? UINT64_MAX / 2 : 8 * bytes; }
@@ -134,11 +134,11 @@ arrow::Status Coalescer::CloseFor(int64_t row) {
     }
   }
   while (AllOpenBits(row + 1) > cache_bits_) {
-    const auto largest = std::ranges::max_element(
-        pages_, {}, [](const OpenPage& page) { return page.num_rows == 0 ? 0 : page.num_bits + 1; });
+    const auto largest = std::ranges::max_element(pages_, {}, [](const OpenPage& page) {
+      return page.num_rows == 0 ? 0 : page.num_bits + 1;
+    });
     if (largest == pages_.end() || largest->num_rows == 0) break;  // one row is above the limit
-    ARROW_RETURN_NOT_OK(
-        Close(static_cast<size_t>(largest - pages_.begin()), PageEnd::kCacheBytes));
+    ARROW_RETURN_NOT_OK(Close(static_cast<size_t>(largest - pages_.begin()), PageEnd::kCacheBytes));
   }
   return arrow::Status::OK();
 }

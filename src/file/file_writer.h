@@ -11,14 +11,12 @@
 #include <arrow/type_fwd.h>
 
 #include "core/file_version.h"
+#include "file/input_rows.h"
+#include "file/page_end.h"
 #include "io/object_store.h"
 #include "wire/schema.h"
 
 namespace glaive::file {
-
-// What closed a page: the clauses of the page rule (docs/architecture.md).
-enum class PageEnd : uint8_t { kPageBytes, kCacheBytes, kRowLimit, kFileEnd, kFormatLimit };
-inline constexpr size_t kNumPageEnds = 5;
 
 struct FileWriterOptions {
   FileVersion version = FileVersion::k2_2;
@@ -28,6 +26,8 @@ struct FileWriterOptions {
   uint64_t max_rows = UINT64_MAX;                   // of the file
   uint64_t max_bytes = UINT64_MAX;  // of the file: it ends at the row where bytes written and bytes
                                     // of open pages reach this
+  bool keep_slices = false;  // the batches hold little more memory than their rows, so that slices
+                             // of them may wait in open pages; else those are copied
 };
 
 struct FileSummary {
@@ -54,7 +54,10 @@ class FileWriter {
   // Takes rows of `batch` from row `offset` on and says how many: fewer than are left once the file
   // has reached one of its limits. Columns are matched by name, checked for type and for nulls in
   // fields that have none.
-  arrow::Result<int64_t> Write(const std::shared_ptr<arrow::RecordBatch>& batch, int64_t offset = 0);
+  arrow::Result<int64_t> Write(const std::shared_ptr<arrow::RecordBatch>& batch,
+                               int64_t offset = 0);
+  // The same for rows that an InputMatcher of the file's schema has made ready.
+  arrow::Result<int64_t> Write(std::shared_ptr<const InputRows> rows, int64_t offset);
 
   bool full() const;
   uint64_t num_rows() const;

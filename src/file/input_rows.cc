@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <arrow/array/array_base.h>
+#include <arrow/array/util.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/bit_util.h>
@@ -36,8 +37,7 @@ bool SameLayout(const arrow::DataType& from, const arrow::DataType& to) {
       }
       [[fallthrough]];
     case arrow::Type::LIST:
-    case arrow::Type::LARGE_LIST:
-      return SameLayout(*from.field(0)->type(), *to.field(0)->type());
+    case arrow::Type::LARGE_LIST: return SameLayout(*from.field(0)->type(), *to.field(0)->type());
     default: return from.Equals(to);
   }
 }
@@ -117,8 +117,8 @@ class Inspection {
                                    int64_t begin, int64_t end, const Visible* visible) {
     for (int64_t i = begin; i < end; ++i) {
       if (visible != nullptr && (*visible)[static_cast<size_t>(i - begin)] == 0) continue;
-      const bool is_null = description.kind == NodeKind::kNull ||
-                           !GetBit(node.buffers[0]->data(), node.offset + i);
+      const bool is_null =
+          description.kind == NodeKind::kNull || !GetBit(node.buffers[0]->data(), node.offset + i);
       if (is_null) {
         return InvalidInput("column `{}` holds a null in row {} of a batch, but is not nullable",
                             description.name, i);

@@ -15,7 +15,8 @@ namespace glaive::file {
 // A batch as a file's leaf columns want it: matched, checked, pruned, nothing hidden behind nulls.
 struct InputRows {
   int64_t num_rows = 0;
-  std::vector<std::shared_ptr<arrow::ArrayData>> columns;  // one per leaf column, each num_rows long
+  std::vector<std::shared_ptr<arrow::ArrayData>>
+      columns;  // one per leaf column, each num_rows long
 };
 
 // The way from batches into the leaf columns of a schema. Columns and the fields of structs are
@@ -36,7 +37,7 @@ class InputMatcher {
 
   std::shared_ptr<arrow::Schema> schema_;
   std::vector<LeafColumn> columns_;
-  std::vector<int> first_leaf_;  // of each field, and one past the last
+  std::vector<int> first_leaf_;           // of each field, and one past the last
   std::shared_ptr<arrow::Schema> bound_;  // of the batch before
   std::vector<int> sources_;              // of each field: its column in such batches
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <arrow/util/checked_cast.h>
 
 #include "core/error.h"
@@ -143,7 +144,8 @@ std::shared_ptr<arrow::ArrayData> LeafColumn::Prune(
   std::shared_ptr<arrow::ArrayData> root = data->Copy();
   arrow::ArrayData* node = root.get();
   for (size_t i = 0; i < depth; ++i) {
-    std::shared_ptr<arrow::ArrayData> child = node->child_data[static_cast<size_t>(children_[i])]->Copy();
+    std::shared_ptr<arrow::ArrayData> child =
+        node->child_data[static_cast<size_t>(children_[i])]->Copy();
     node->type = types_[i];
     node->child_data = {child};
     node = child.get();

@@ -92,9 +92,8 @@ arrow::Status RowChunk::AppendVariable(size_t depth, const arrow::ArrayData& nod
   int64_t run_begin = offsets[begin];
   int64_t run_end = run_begin;
   for (int64_t i = begin; i < end; ++i) {
-    const bool kept =
-        (visible == nullptr || (*visible)[static_cast<size_t>(i - begin)] != 0) &&
-        (validity == nullptr || arrow::bit_util::GetBit(validity, node.offset + i));
+    const bool kept = (visible == nullptr || (*visible)[static_cast<size_t>(i - begin)] != 0) &&
+                      (validity == nullptr || arrow::bit_util::GetBit(validity, node.offset + i));
     push(kept ? offsets[i + 1] - offsets[i] : 0);
     if (kept && offsets[i] == run_end) {
       run_end = offsets[i + 1];
@@ -164,10 +163,12 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> RowChunk::Finish() {
   for (size_t depth = levels_.size(); depth-- > 0;) {
     Level& level = levels_[depth];
     const LeafNode& description = column_.nodes()[depth];
-    auto data = std::make_shared<arrow::ArrayData>(column_.type(depth), level.length,
-                                                   level.null_count, 0);
+    auto data =
+        std::make_shared<arrow::ArrayData>(column_.type(depth), level.length, level.null_count, 0);
     data->buffers.push_back(nullptr);
-    if (level.has_validity) ARROW_ASSIGN_OR_RAISE(data->buffers[0], level.validity.Finish());
+    if (level.has_validity) {
+      ARROW_ASSIGN_OR_RAISE(data->buffers[0], level.validity.Finish());
+    }
     if (description.kind == NodeKind::kNull) data->null_count = level.length;
     if (description.kind == NodeKind::kFixedWidth && description.width == 1) {
       ARROW_ASSIGN_OR_RAISE(data->buffers.emplace_back(), level.booleans.Finish());

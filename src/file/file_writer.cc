@@ -1,0 +1,289 @@
+#include "file/file_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "core/executor.h"
+#include "core/memory_budget.h"
+#include "encoding/structural/page_encoder.h"
+#include "file/coalescer.h"
+#include "wire/file_metadata.h"
+
+namespace glaive::file {
+namespace {
+
+// A data file of 2.1 and later, front to back:
+//
+//   page buffers and extra global buffers, each padded to 64 bytes
+//   file descriptor (global buffer 0)
+//   one ColumnMetadata message for each column
+//   column table: position and size of each message, 8 bytes each
+//   global buffer table: position and size of each buffer
+//   footer, 40 bytes
+constexpr uint64_t kAlignment = 64;
+constexpr uint8_t kPadding = 'H';
+constexpr std::string_view kMagic = "LANC";
+constexpr uint64_t kInlinePageBits = uint64_t{8} * (256 << 10);  // less is not worth a thread
+
+template <typename Int>
+void AppendInt(Int value, std::string* out) {
+  char bytes[sizeof(value)];
+  std::memcpy(bytes, &value, sizeof(value));  // the format and every machine built for agree
+  out->append(bytes, sizeof(bytes));
+}
+
+std::span<const std::byte> BytesOf(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+arrow::Result<uint16_t> MinorVersion(FileVersion version) {
+  switch (version) {
+    case FileVersion::k2_1: return 1;
+    case FileVersion::k2_2: return 2;
+    case FileVersion::k0_1:
+    case FileVersion::k2_0:
+    case FileVersion::k2_3: break;
+  }
+  return Unsupported("only file versions 2.1 and 2.2 are written");
+}
+
+}  // namespace
+
+struct FileWriter::State {
+  State(std::string its_path, wire::Schema its_schema, const FileWriterOptions& its_options,
+        InputMatcher its_matcher)
+      : path(std::move(its_path)),
+        schema(std::move(its_schema)),
+        options(its_options),
+        matcher(std::move(its_matcher)),
+        columns(matcher.columns().size()),
+        coalescer(matcher.columns(), LimitsOf(options), options.keep_slices,
+                  [this](ClosedPage page) -> arrow::Result<uint64_t> {
+                    ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(page));
+                    ARROW_RETURN_NOT_OK(WritePages(page, std::move(encoded)));
+                    return out->position();
+                  }) {}
+
+  static CoalescerLimits LimitsOf(const FileWriterOptions& options) {
+    return {.data_cache_bytes = options.data_cache_bytes,
+            .max_page_bytes = options.max_page_bytes,
+            .max_rows_per_group = options.max_rows_per_group,
+            .max_rows = options.max_rows,
+            .max_bytes = options.max_bytes};
+  }
+
+  // The rows are let go of as soon as they are encoded.
+  arrow::Result<std::vector<encoding::EncodedPage>> Encode(ClosedPage& page) const {
+    const LeafColumn& column = matcher.columns()[page.column];
+    const auto pieces = std::exchange(page.pieces, {});
+    return encoding::EncodePages(pieces, column.path(),
+                                 {.version = options.version, .column_name = column.name()});
+  }
+
+  arrow::Status WritePages(const ClosedPage& rows, std::vector<encoding::EncodedPage> pages);
+  arrow::Status EncodeAndWrite(std::vector<ClosedPage> pages);
+  arrow::Result<ByteRange> WriteBuffer(std::span<const std::shared_ptr<arrow::Buffer>> parts);
+  arrow::Status WriteMetadata();
+
+  std::string path;
+  wire::Schema schema;
+  FileWriterOptions options;
+  InputMatcher matcher;
+  std::vector<wire::ColumnMetadata> columns;
+  std::unique_ptr<io::ObjectWriter> out;
+  std::vector<ByteRange> global_buffers;  // from 1 on
+  FileSummary summary;
+  Coalescer coalescer;  // borrows the matcher's columns
+};
+
+arrow::Result<ByteRange> FileWriter::State::WriteBuffer(
+    std::span<const std::shared_ptr<arrow::Buffer>> parts) {
+  ByteRange range = {.offset = out->position(), .size = 0};
+  for (const auto& part : parts) {
+    range.size += static_cast<uint64_t>(part->size());
+    ARROW_RETURN_NOT_OK(
+        out->Write(std::as_bytes(std::span(part->data(), static_cast<size_t>(part->size())))));
+  }
+  static constexpr auto kFill = [] {
+    std::array<uint8_t, kAlignment> fill;
+    fill.fill(kPadding);
+    return fill;
+  }();
+  if (const uint64_t rest = range.size % kAlignment; rest != 0) {
+    ARROW_RETURN_NOT_OK(out->Write(std::as_bytes(std::span(kFill)).first(kAlignment - rest)));
+  }
+  return range;
+}
+
+arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
+                                            std::vector<encoding::EncodedPage> pages) {
+  uint64_t first_row = rows.first_row;
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const encoding::EncodedPage page = std::move(pages[i]);
+    wire::Page& written = columns[rows.column].pages.emplace_back();
+    for (const auto& parts : page.buffers) {
+      ARROW_ASSIGN_OR_RAISE(written.buffers.emplace_back(), WriteBuffer(parts));
+    }
+    written.num_rows = page.num_rows;
+    written.encoding = {.type_url = "/lance.encodings21.PageLayout", .value = page.layout};
+    written.priority = first_row;
+    first_row += page.num_rows;
+    ++summary.num_pages;
+    const PageEnd end = i + 1 == pages.size() ? rows.end : PageEnd::kFormatLimit;
+    ++summary.pages_ended_by[static_cast<size_t>(end)];
+  }
+  if (first_row != rows.first_row + rows.num_rows) {
+    return Internal("column `{}`: {} rows were encoded as {}",
+                    matcher.columns()[rows.column].name(), rows.num_rows,
+                    first_row - rows.first_row);
+  }
+  return arrow::Status::OK();
+}
+
+// Pages that end together are encoded side by side, as far as the budget of open pages goes.
+arrow::Status FileWriter::State::EncodeAndWrite(std::vector<ClosedPage> pages) {
+  uint64_t num_bits = 0;
+  for (const ClosedPage& page : pages) num_bits += page.num_bits;
+  if (pages.size() < 2 || num_bits < kInlinePageBits) {
+    for (ClosedPage& page : pages) {
+      ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(page));
+      ARROW_RETURN_NOT_OK(WritePages(page, std::move(encoded)));
+    }
+    return arrow::Status::OK();
+  }
+  std::vector<std::vector<encoding::EncodedPage>> encoded(pages.size());
+  MemoryBudget budget(options.data_cache_bytes);
+  size_t next = 0;
+  return RunInOrder(ProcessExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
+    if (next == pages.size()) return std::nullopt;
+    const size_t i = next++;
+    return WorkUnit{.bytes = pages[i].num_bits / 8,
+                    .run = [this, &pages, &encoded, i]() -> arrow::Status {
+                      ARROW_ASSIGN_OR_RAISE(encoded[i], Encode(pages[i]));
+                      return arrow::Status::OK();
+                    },
+                    .emit = [this, &pages, &encoded,
+                             i]() { return WritePages(pages[i], std::exchange(encoded[i], {})); }};
+  });
+}
+
+arrow::Status FileWriter::State::WriteMetadata() {
+  const auto write = [&](const std::string& bytes) {
+    const ByteRange range = {.offset = out->position(), .size = bytes.size()};
+    return std::pair(range, out->Write(BytesOf(bytes)));
+  };
+  const auto table = [](const std::vector<ByteRange>& ranges) {
+    std::string bytes;
+    for (const ByteRange& range : ranges) {
+      AppendInt(range.offset, &bytes);
+      AppendInt(range.size, &bytes);
+    }
+    return bytes;
+  };
+
+  const auto [descriptor, descriptor_status] =
+      write(Serialize(wire::FileDescriptor{.schema = schema, .num_rows = summary.num_rows}));
+  ARROW_RETURN_NOT_OK(descriptor_status);
+  global_buffers.insert(global_buffers.begin(), descriptor);
+  const uint64_t columns_begin = out->position();
+  std::vector<ByteRange> messages;
+  for (wire::ColumnMetadata& column : columns) {
+    column.encoding = wire::ValuesColumnEncoding();
+    const auto [range, status] = write(Serialize(column));
+    ARROW_RETURN_NOT_OK(status);
+    messages.push_back(range);
+  }
+  const auto [column_table, column_status] = write(table(messages));
+  ARROW_RETURN_NOT_OK(column_status);
+  const auto [buffer_table, buffer_status] = write(table(global_buffers));
+  ARROW_RETURN_NOT_OK(buffer_status);
+
+  std::string footer;
+  AppendInt(columns_begin, &footer);
+  AppendInt(column_table.offset, &footer);
+  AppendInt(buffer_table.offset, &footer);
+  AppendInt(static_cast<uint32_t>(global_buffers.size()), &footer);
+  AppendInt(static_cast<uint32_t>(columns.size()), &footer);
+  AppendInt(uint16_t{2}, &footer);
+  ARROW_ASSIGN_OR_RAISE(const uint16_t minor, MinorVersion(options.version));
+  AppendInt(minor, &footer);
+  footer += kMagic;
+  return out->Write(BytesOf(footer));
+}
+
+FileWriter::FileWriter() = default;
+FileWriter::~FileWriter() = default;
+
+arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
+    std::shared_ptr<io::ObjectStore> store, std::string path, wire::Schema schema,
+    FileWriterOptions options) {
+  ARROW_RETURN_NOT_OK(MinorVersion(options.version).status());
+  if (options.max_rows == 0) return InvalidInput("a file of at most 0 rows");
+  ARROW_ASSIGN_OR_RAISE(auto arrow_schema, wire::ToArrow(schema));
+  ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(std::move(arrow_schema)));
+  std::unique_ptr<FileWriter> writer(new FileWriter());
+  writer->state_ = std::make_unique<State>(path, std::move(schema), options, std::move(matcher));
+  ARROW_ASSIGN_OR_RAISE(writer->state_->out, store->OpenWrite(path));
+  return writer;
+}
+
+arrow::Result<int64_t> FileWriter::Write(const std::shared_ptr<arrow::RecordBatch>& batch,
+                                         int64_t offset) {
+  ARROW_ASSIGN_OR_RAISE(auto rows, state_->matcher.Match(*batch));
+  return Write(std::move(rows), offset);
+}
+
+arrow::Result<int64_t> FileWriter::Write(std::shared_ptr<const InputRows> rows, int64_t offset) {
+  State& state = *state_;
+  if (state.coalescer.full()) return 0;
+  uint64_t num_bits = 0;
+  for (size_t i = 0; i < rows->columns.size(); ++i) {
+    num_bits += state.matcher.columns()[i].BitsBefore(*rows->columns[i], rows->num_rows);
+  }
+  ARROW_ASSIGN_OR_RAISE(const int64_t taken, state.coalescer.Add(std::move(rows), offset));
+  // A batch may wait for the one behind it, which then finds less of it open, but not a large one:
+  // the two and the open pages would be more than the budget allows for.
+  if (num_bits / 8 > state.options.data_cache_bytes) {
+    ARROW_RETURN_NOT_OK(state.coalescer.LetGoOfInput());
+  }
+  return taken;
+}
+
+bool FileWriter::full() const { return state_->coalescer.full(); }
+
+uint64_t FileWriter::num_rows() const { return state_->coalescer.num_rows(); }
+
+void FileWriter::AddSchemaMetadata(std::string key, std::string value) {
+  state_->schema.metadata[std::move(key)] = std::move(value);
+}
+
+arrow::Result<uint32_t> FileWriter::AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer) {
+  ARROW_ASSIGN_OR_RAISE(const ByteRange range, state_->WriteBuffer({&buffer, 1}));
+  state_->global_buffers.push_back(range);
+  return static_cast<uint32_t>(state_->global_buffers.size());
+}
+
+arrow::Result<FileSummary> FileWriter::Finish() {
+  State& state = *state_;
+  ARROW_ASSIGN_OR_RAISE(auto pages, state.coalescer.Finish());
+  ARROW_RETURN_NOT_OK(state.EncodeAndWrite(std::move(pages)));
+  state.summary.num_rows = state.coalescer.num_rows();
+  ARROW_RETURN_NOT_OK(state.WriteMetadata());
+  state.summary.path = state.path;
+  state.summary.size_bytes = state.out->position();
+  state.summary.version = state.options.version;
+  for (const wire::LeafField& leaf : wire::LeafFields(state.schema)) {
+    state.summary.column_indices.push_back(static_cast<int32_t>(state.summary.fields.size()));
+    state.summary.fields.push_back(leaf.field_id);
+  }
+  ARROW_RETURN_NOT_OK(state.out->Finish());
+  return std::move(state.summary);
+}
+
+}  // namespace glaive::file
