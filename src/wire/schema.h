@@ -28,7 +28,7 @@ struct Field {
   bool nullable = true;
   StringMap metadata;  // Arrow's field metadata, the two ARROW:extension:* keys included
   bool unenforced_primary_key = false;
-  uint32_t unenforced_primary_key_position = 0;    // 1-based, 0 = unset
+  uint32_t unenforced_primary_key_position = 0;     // 1-based, 0 = unset
   uint32_t unenforced_clustering_key_position = 0;  // likewise
   std::string unknown_fields;
   std::vector<Field> children;
@@ -42,6 +42,11 @@ struct Schema {
 
   bool operator==(const Schema&) const = default;
 };
+
+// Entries of a map<string, string> (or bytes): {1 key, 2 value} messages.
+arrow::Status ReadStringMapEntry(std::span<const std::byte> message, Location where,
+                                 StringMap* map);
+void AppendStringMap(uint32_t field_number, const StringMap& map, std::string* out);
 
 // Collects the Field messages of a list, in order, and ties them into a tree.
 class FieldListReader {
@@ -60,7 +65,8 @@ class FieldListReader {
 // Appends the tree as records of field `field_number`, in pre-order, as pylance writes them.
 void AppendFields(uint32_t field_number, const std::vector<Field>& fields, std::string* out);
 
-// --- Arrow ---------------------------------------------------------------------------------------
+// --- Arrow
+// -----------------------------------------------------------------------------------------
 
 // "int64" for arrow::int64(), and back. Unsupported (naming the type) for what the format lacks.
 arrow::Result<std::string> LogicalTypeOf(const arrow::DataType& type);
@@ -74,7 +80,19 @@ arrow::Result<std::shared_ptr<arrow::Schema>> ToArrow(const Schema& schema);
 arrow::Result<Schema> FromArrow(const arrow::Schema& schema, int32_t first_id = 0);
 
 // The highest id in the tree; -1 for an empty one.
+int32_t MaxFieldId(const std::vector<Field>& fields);
 int32_t MaxFieldId(const Schema& schema);
+
+// --- columns of a data file
+// ------------------------------------------------------------------------
+
+// Whether a metadata value that is a switch is on: 1, true, on, yes, y.
+bool IsTrue(std::string_view text);
+
+bool IsBlob(const Field& field);
+bool IsPacked(const Field& field);
+// Whether the field is one column of a file in 2.1 and later, rather than what its children are.
+bool IsSingleColumn(const Field& field);
 
 // One column of a data file in 2.1 and later: a field that has no child columns.
 struct LeafField {
