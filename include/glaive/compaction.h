@@ -18,17 +18,19 @@ namespace glaive {
 
 enum class CompactionMode : uint8_t { kReencode, kTryBinaryCopy, kForceBinaryCopy };
 
+/// What is absent is taken from the table's config, key `lance.compaction.NAME`, then from the
+/// defaults.
 struct CompactionOptions {
-  uint64_t target_rows_per_fragment = 1024 * 1024;
+  std::optional<uint64_t> target_rows_per_fragment;  ///< 1024 * 1024
   std::optional<uint64_t> max_rows_per_group;
   std::optional<uint64_t> max_bytes_per_file;
-  std::optional<uint64_t> max_page_bytes;    ///< as in FileLimits
-  std::optional<uint64_t> data_cache_bytes;  ///< as in FileLimits; of all tasks together
-  bool materialize_deletions = true;
-  double materialize_deletions_threshold = 0.1;
-  std::optional<uint64_t> num_threads;  ///< tasks that run at once
-  std::optional<uint64_t> batch_size;   ///< rows decoded at a time; leaves no trace in the file
-  CompactionMode mode = CompactionMode::kReencode;
+  std::optional<uint64_t> max_page_bytes;     ///< as in FileLimits
+  std::optional<uint64_t> data_cache_bytes;   ///< as in FileLimits; of all tasks together
+  std::optional<bool> materialize_deletions;  ///< true
+  std::optional<double> materialize_deletions_threshold;  ///< fraction deleted that is enough: 0.1
+  std::optional<uint64_t> num_threads;                    ///< tasks that run at once
+  std::optional<uint64_t> batch_size;  ///< rows decoded at a time; leaves no trace in the file
+  std::optional<CompactionMode> mode;  ///< kReencode
   std::optional<uint64_t> max_source_fragments;
   std::optional<uint64_t> max_source_rows;
   std::optional<uint64_t> max_source_bytes;
