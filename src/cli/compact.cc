@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "glaive/dataset.h"
+
+namespace glaive::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What rewriting some fragments takes.
+struct Cost {
+  uint64_t fragments = 0;
+  uint64_t rows = 0;
+  uint64_t bytes = 0;  // of the data files read, as far as the manifest knows them
+
+  void Add(const FragmentMetadata& fragment) {
+    ++fragments;
+    rows += fragment.num_rows();
+    for (const DataFileInfo& file : fragment.files()) bytes += file.file_size_bytes.value_or(0);
+  }
+  void Add(const Cost& other) {
+    fragments += other.fragments;
+    rows += other.rows;
+    bytes += other.bytes;
+  }
+};
+
+Cost CostOf(const CompactionTask& task) {
+  Cost cost;
+  for (const FragmentMetadata& fragment : task.fragments) cost.Add(fragment);
+  return cost;
+}
+
+Cost CostOf(const CompactionPlan& plan) {
+  Cost cost;
+  for (const CompactionTask& task : plan.tasks) cost.Add(CostOf(task));
+  return cost;
+}
+
+// The memory rule of docs/architecture.md, with rows of average size in the place of the largest.
+uint64_t MemoryBound(const CompactionOptions& options, const Cost& cost) {
+  const uint64_t row = cost.rows == 0 ? 0 : cost.bytes / cost.rows;
+  const uint64_t batch = options.batch_size.value_or(8192) * row;
+  const uint64_t cache = options.data_cache_bytes.value_or(FileLimits{}.data_cache_bytes);
+  return 2 * cache + (uint64_t{64} << 20) + std::min(batch, cost.bytes) + row;
+}
+
+void PrintPlan(const CompactionPlan& plan, const CompactOptions& options) {
+  const Cost total = CostOf(plan);
+  if (options.json) {
+    Json tasks = Json::array();
+    for (const CompactionTask& task : plan.tasks) {
+      const Cost cost = CostOf(task);
+      tasks.push_back({{"first_fragment", task.fragments.front().id()},
+                       {"last_fragment", task.fragments.back().id()},
+                       {"fragments", cost.fragments},
+                       {"rows", cost.rows},
+                       {"bytes", cost.bytes}});
+    }
+    const Json plan_json = {{"read_version", plan.read_version},
+                            {"fragments", total.fragments},
+                            {"rows", total.rows},
+                            {"bytes", total.bytes},
+                            {"memory_bytes", MemoryBound(options.compaction, total)},
+                            {"tasks", std::move(tasks)}};
+    fmt::print("{}\n", plan_json.dump(2));
+    return;
+  }
+  if (plan.tasks.empty()) {
+    fmt::print("version {}: nothing to compact\n", plan.read_version);
+    return;
+  }
+  fmt::print("version {}: {} tasks would rewrite {} fragments, {} rows, {}\n", plan.read_version,
+             plan.tasks.size(), FormatCount(total.fragments), FormatCount(total.rows),
+             FormatBytes(total.bytes));
+  for (const CompactionTask& task : plan.tasks) {
+    const Cost cost = CostOf(task);
+    fmt::print("  fragments {} to {}: {} of them, {} rows, {}\n", task.fragments.front().id(),
+               task.fragments.back().id(), FormatCount(cost.fragments), FormatCount(cost.rows),
+               FormatBytes(cost.bytes));
+  }
+  fmt::print("  memory: at most about {}\n", FormatBytes(MemoryBound(options.compaction, total)));
+}
+
+void PrintResult(const CompactionResult& result, double seconds, bool json) {
+  const CompactionMetrics& metrics = result.metrics;
+  const WriteSummary& written = result.summary;
+  const PageCounts& pages = written.pages;
+  if (json) {
+    const Json report = {{"version", result.dataset.version()},
+                         {"fragments_removed", metrics.fragments_removed},
+                         {"fragments_added", metrics.fragments_added},
+                         {"files_removed", metrics.files_removed},
+                         {"files_added", metrics.files_added},
+                         {"rows", written.rows},
+                         {"bytes", written.bytes},
+                         {"seconds", seconds},
+                         {"pages",
+                          {{"total", pages.total},
+                           {"by_page_bytes", pages.by_page_bytes},
+                           {"by_cache_bytes", pages.by_cache_bytes},
+                           {"by_row_limit", pages.by_row_limit},
+                           {"by_file_end", pages.by_file_end},
+                           {"by_format_limit", pages.by_format_limit}}}};
+    fmt::print("{}\n", report.dump(2));
+    return;
+  }
+  if (metrics.fragments_removed == 0) {
+    fmt::print("version {}: nothing to compact\n", result.dataset.version());
+    return;
+  }
+  fmt::print("version {}: {} fragments became {}; {} rows, {} written in {:.2f} s\n",
+             result.dataset.version(), FormatCount(metrics.fragments_removed),
+             FormatCount(metrics.fragments_added), FormatCount(written.rows),
+             FormatBytes(written.bytes), seconds);
+  fmt::print("  {} pages, ended by", FormatCount(pages.total));
+  const char* separator = " ";
+  const auto limit = [&](uint64_t count, const char* name) {
+    if (count > 0)
+      fmt::print("{}{} ({})", std::exchange(separator, ", "), name, FormatCount(count));
+  };
+  limit(pages.by_page_bytes, "--max-page-bytes");
+  limit(pages.by_cache_bytes, "--data-cache-bytes");
+  limit(pages.by_row_limit, "--max-rows-per-group");
+  limit(pages.by_file_end, "the end of a file");
+  limit(pages.by_format_limit, "a limit of the format");
+  fmt::print("\n");
+}
+
+}  // namespace
+
+arrow::Status Compact(const CompactOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, Dataset::Open(options.uri));
+  if (options.dry_run) {
+    ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset, options.compaction));
+    PrintPlan(plan, options);
+    return arrow::Status::OK();
+  }
+  const auto started = std::chrono::steady_clock::now();
+  ARROW_ASSIGN_OR_RAISE(const CompactionResult result, [&]() -> arrow::Result<CompactionResult> {
+    ProgressBar bar;
+    CompactionOptions compaction = options.compaction;
+    compaction.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
+    return CompactFiles(dataset, compaction);
+  }());
+  const auto took = std::chrono::steady_clock::now() - started;
+  PrintResult(result, std::chrono::duration<double>(took).count(), options.json);
+  return arrow::Status::OK();
+}
+
+}  // namespace glaive::cli

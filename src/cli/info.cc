@@ -1,0 +1,104 @@
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <arrow/type.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "glaive/dataset.h"
+
+namespace glaive::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What is worth doing about the table, as far as its manifest tells.
+arrow::Result<std::vector<std::string>> Hints(const Dataset& dataset) {
+  std::vector<std::string> hints;
+  ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset));
+  uint64_t fragments = 0;
+  uint64_t rows = 0;
+  for (const CompactionTask& task : plan.tasks) {
+    fragments += task.fragments.size();
+    for (const FragmentMetadata& fragment : task.fragments) rows += fragment.num_rows();
+  }
+  if (fragments > 0) {
+    hints.push_back(fmt::format("{} fragments of {} rows on average: `glaive compact {}`",
+                                FormatCount(fragments), FormatCount(rows / fragments),
+                                dataset.uri()));
+  }
+  const DatasetSummary summary = dataset.summary();
+  if (summary.num_data_files > 0 && summary.data_file_bytes == 0) {
+    hints.emplace_back("the manifest does not say how large the data files are");
+  }
+  return hints;
+}
+
+Json ToJson(const Dataset& dataset, uint64_t num_rows, const std::vector<std::string>& hints) {
+  const DatasetSummary summary = dataset.summary();
+  Json fields = Json::array();
+  for (const auto& field : dataset.schema()->fields()) {
+    fields.push_back({{"name", field->name()},
+                      {"type", field->type()->ToString()},
+                      {"nullable", field->nullable()}});
+  }
+  return {{"uri", dataset.uri()},
+          {"version", dataset.version()},
+          {"timestamp_ns", dataset.timestamp_ns()},
+          {"rows", num_rows},
+          {"deleted_rows", summary.deleted_rows},
+          {"fragments", summary.num_fragments},
+          {"data_files", summary.num_data_files},
+          {"deletion_files", summary.num_deletion_files},
+          {"data_file_bytes", summary.data_file_bytes},
+          {"data_storage_version", dataset.data_storage_version()},
+          {"stable_row_ids", dataset.has_stable_row_ids()},
+          {"schema", std::move(fields)},
+          {"config", dataset.config()},
+          {"hints", hints}};
+}
+
+void Print(const Dataset& dataset, uint64_t num_rows, const std::vector<std::string>& hints) {
+  const DatasetSummary summary = dataset.summary();
+  fmt::print("{}  version {}, {}\n", dataset.uri(), dataset.version(),
+             FormatTime(dataset.timestamp_ns()));
+  fmt::print("  rows        {}", FormatCount(num_rows));
+  if (summary.deleted_rows > 0) {
+    fmt::print("  ({} more are deleted, by {} deletion files)", FormatCount(summary.deleted_rows),
+               FormatCount(summary.num_deletion_files));
+  }
+  fmt::print("\n  fragments   {}\n", FormatCount(summary.num_fragments));
+  fmt::print("  data files  {}, {}, new ones are written as {}\n",
+             FormatCount(summary.num_data_files), FormatBytes(summary.data_file_bytes),
+             dataset.data_storage_version());
+  fmt::print("  row ids     {}\n",
+             dataset.has_stable_row_ids() ? "stable" : "addresses, which change with compaction");
+  for (const auto& [key, value] : dataset.config())
+    fmt::print("  config      {} = {}\n", key, value);
+  fmt::print("  schema\n");
+  for (const auto& field : dataset.schema()->fields()) {
+    fmt::print("    {}: {}{}\n", field->name(), field->type()->ToString(),
+               field->nullable() ? "" : " not null");
+  }
+  for (const std::string& hint : hints) fmt::print("  hint        {}\n", hint);
+}
+
+}  // namespace
+
+arrow::Status Info(const InfoOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset,
+                        Dataset::Open(options.uri, {.version = options.version}));
+  ARROW_ASSIGN_OR_RAISE(const uint64_t num_rows, dataset.CountRows());
+  ARROW_ASSIGN_OR_RAISE(const std::vector<std::string> hints, Hints(dataset));
+  if (options.json) {
+    fmt::print("{}\n", ToJson(dataset, num_rows, hints).dump(2));
+  } else {
+    Print(dataset, num_rows, hints);
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace glaive::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "glaive/dataset.h"
+#include "glaive/io_stats.h"
+
+namespace glaive::cli {
+
+struct TakeCost {
+  IoStats io;
+  double seconds = 0;
+};
+
+// `count` positions spread over `num_rows` rows, ascending; the same on every run.
+std::vector<uint64_t> SpreadRows(uint64_t num_rows, uint64_t count);
+
+// What a take of these rows costs when nothing is cached: a session of its own, and the files of
+// the table, which lies in a local folder, put out of the page cache.
+arrow::Result<TakeCost> ColdTake(const Dataset& dataset, const std::vector<uint64_t>& rows);
+
+// Compares two versions row by row and returns how many rows they have. An error names the first
+// batch that differs.
+arrow::Result<uint64_t> CheckSameRows(const Dataset& left, const Dataset& right);
+
+}  // namespace glaive::cli

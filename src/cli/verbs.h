@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <arrow/status.h>
+
+#include "glaive/compaction.h"
+
+// What the command does, one function per verb, each in the file of its name.
+namespace glaive::cli {
+
+struct InfoOptions {
+  std::string uri;
+  std::optional<uint64_t> version;
+  bool json = false;
+};
+// What the manifest says of a table. Reads no data file.
+arrow::Status Info(const InfoOptions& options);
+
+struct VersionsOptions {
+  std::string uri;
+  uint64_t limit = 20;  // newest first; 0 is all
+  bool json = false;
+};
+arrow::Status Versions(const VersionsOptions& options);
+
+struct PagesOptions {
+  std::string uri;
+  std::optional<uint64_t> version;
+  uint64_t limit = 1000;  // fragments looked at; 0 is all
+  std::string svg_path;   // empty: no picture file
+  bool json = false;
+};
+// How the columns of a table are cut into pages, by the footers of its data files.
+arrow::Status Pages(const PagesOptions& options);
+
+struct CompactOptions {
+  std::string uri;
+  CompactionOptions compaction;
+  bool dry_run = false;
+  bool json = false;
+};
+arrow::Status Compact(const CompactOptions& options);
+
+struct DemoOptions {
+  std::string path;          // of a table that is to be looked at; empty: one is made
+  uint64_t limit_bytes = 0;  // of its leading fragments
+  std::string into;          // folder for the scratch table and the pictures
+  std::string make;          // only make the table of small fragments, here
+  uint64_t num_fragments = 20;
+  uint64_t rows_per_fragment = 300;
+  uint64_t values_per_row = 20'000;
+  uint64_t take_rows = 8;
+  bool json = false;
+};
+// Compacts a table of small fragments and measures a cold take before and after.
+arrow::Status Demo(const DemoOptions& options);
+
+}  // namespace glaive::cli
