@@ -82,8 +82,7 @@ arrow::Result<Selection> Select(const Dataset& dataset, const LinkOptions& optio
 
 arrow::Status Link(const table::TableLocation& source, const std::string& from,
                    const table::TableLocation& target, const std::string& to, LinkResult& result) {
-  ARROW_ASSIGN_OR_RAISE(const bool shared,
-                        target.store->Link(*source.store, source.Path(from), target.Path(to)));
+  ARROW_ASSIGN_OR_RAISE(const bool shared, target.store->Link(source.Path(from), target.Path(to)));
   ++(shared ? result.files_linked : result.files_copied);
   return arrow::Status::OK();
 }
@@ -117,6 +116,9 @@ arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri
   ARROW_ASSIGN_OR_RAISE(const Selection selection, Select(dataset, options));
   ARROW_ASSIGN_OR_RAISE(const io::ResolvedUri resolved, io::Resolve(uri));
   const table::TableLocation target = {resolved.store, resolved.path, resolved.uri};
+  if (target.store != source.store) {
+    return Unsupported("linking the files of {} into another store, {}", source.uri, target.uri);
+  }
   ARROW_ASSIGN_OR_RAISE(const auto latest, table::LatestVersion(target));
   if (latest) return AlreadyExists("there is a table at {}", target.uri);
 

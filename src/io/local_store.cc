@@ -184,6 +184,16 @@ class LocalObjectStore final : public ObjectStore {
     return objects;
   }
 
+  // A symbolic link is followed: what it leads to gets the name. Where the file system has no
+  // links, or the two names lie on different ones, the bytes are copied.
+  arrow::Result<bool> Link(const std::string& from, const std::string& to) override {
+    ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(to)));
+    if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno == EEXIST) return AlreadyExists(Location{to}, "there is a file of this name");
+    if (errno == ENOENT) return PosixError(from, "link", errno);
+    return ObjectStore::Link(from, to);
+  }
+
   arrow::Status Delete(const std::string& path) override {
     const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kDelete);
     if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {

@@ -81,6 +81,10 @@ class ObjectStore {
   // Every object below `folder`.
   virtual arrow::Result<std::vector<ObjectInfo>> ListRecursive(const std::string& folder) = 0;
 
+  // The bytes of `from` under the name `to` as well, making missing folders; kAlreadyExists where
+  // there is an object of that name. True where the two share their bytes; else they were copied.
+  virtual arrow::Result<bool> Link(const std::string& from, const std::string& to);
+
   // OK where there is none.
   virtual arrow::Status Delete(const std::string& path) = 0;
 

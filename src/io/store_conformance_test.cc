@@ -89,6 +89,24 @@ TEST_P(StoreTest, AnObjectIsThereFromFinishOnAndWhole) {
   EXPECT_THAT(Names(store_->List(Path("data")), Path("data")), ElementsAre("f"));
 }
 
+TEST_P(StoreTest, ALinkHasTheBytesAndStaysWhenTheOtherNameGoes) {
+  const std::string big(9'000'000, 'x');  // more than a copy moves at once
+  ASSERT_THAT(store_->Put(Path("data/f"), BytesOf(big)), IsOk());
+  ASSERT_THAT(store_->Link(Path("data/f"), Path("other/g")).status(), IsOk());
+  ASSERT_THAT(store_->Delete(Path("data/f")), IsOk());
+  EXPECT_EQ(Content("other/g"), big);
+}
+
+TEST_P(StoreTest, ALinkReplacesNothing) {
+  ASSERT_THAT(store_->Put(Path("f"), BytesOf("one")), IsOk());
+  ASSERT_THAT(store_->Put(Path("g"), BytesOf("two")), IsOk());
+  EXPECT_THAT(store_->Link(Path("f"), Path("g")).status(),
+              IsError(ErrorKind::kAlreadyExists, "of this name"));
+  EXPECT_EQ(Content("g"), "two");
+  EXPECT_THAT(store_->Link(Path("none"), Path("h")).status(),
+              IsError(ErrorKind::kFileNotFound, "none"));
+}
+
 TEST_P(StoreTest, AnUnfinishedWriteLeavesNothing) {
   ASSERT_THAT(store_->Put(Path("data/f"), BytesOf("old")), IsOk());
   {
