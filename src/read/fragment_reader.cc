@@ -1,0 +1,176 @@
+#include "read/fragment_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <arrow/array.h>
+#include <arrow/array/util.h>
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+#include <arrow/util/bit_util.h>
+
+#include "core/error.h"
+
+namespace glaive::read {
+namespace {
+
+arrow::Result<std::shared_ptr<arrow::Array>> GoDown(std::shared_ptr<arrow::Array> array,
+                                                    std::span<const int> path) {
+  for (const int child : path) {
+    ARROW_ASSIGN_OR_RAISE(array,
+                          static_cast<const arrow::StructArray&>(*array).GetFlattenedField(child));
+  }
+  return array;
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
+    Snapshot snapshot, wire::DataFragment fragment, std::shared_ptr<const Projection> projection,
+    uint64_t first_live_row) {
+  if (!fragment.overlays.empty()) {
+    return Unsupported("fragment {} has overlays, which are not read", fragment.id);
+  }
+  std::shared_ptr<FragmentReader> reader(new FragmentReader());
+  reader->snapshot_ = std::move(snapshot);
+  reader->fragment_ = std::move(fragment);
+  reader->projection_ = std::move(projection);
+  reader->first_live_row_ = first_live_row;
+  ARROW_ASSIGN_OR_RAISE(reader->sources_, FindSources(*reader->projection_, reader->fragment_));
+  ARROW_ASSIGN_OR_RAISE(reader->physical_rows_, PhysicalRows(reader->snapshot_, reader->fragment_));
+  ARROW_RETURN_NOT_OK(reader->OpenFiles());
+  ARROW_ASSIGN_OR_RAISE(reader->deletions_,
+                        Deletions(reader->snapshot_, reader->fragment_, reader->physical_rows_));
+  return reader;
+}
+
+arrow::Status FragmentReader::OpenFiles() {
+  files_.resize(fragment_.files.size());
+  for (const FieldSource& source : sources_) {
+    for (const StoredColumn& column : source.columns) {
+      auto& file = files_[column.file];
+      if (file == nullptr) {
+        ARROW_ASSIGN_OR_RAISE(file, OpenDataFile(snapshot_, fragment_.files[column.file]));
+        if (file->metadata().num_rows != physical_rows_) {
+          return Corrupt({file->path()}, "it holds {} rows, expected {} as fragment {} has",
+                         file->metadata().num_rows, physical_rows_, fragment_.id);
+        }
+      }
+      if (column.column >= file->metadata().columns.size()) {
+        return Corrupt({file->path()}, "it has {} columns, but fragment {} names column {}",
+                       file->metadata().columns.size(), fragment_.id, column.column);
+      }
+    }
+  }
+  return arrow::Status::OK();
+}
+
+double FragmentReader::BytesPerRow() const {
+  double bytes = 0;
+  std::vector<uint32_t> columns;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i] == nullptr) continue;
+    columns.clear();
+    for (const FieldSource& source : sources_) {
+      for (const StoredColumn& column : source.columns) {
+        if (column.file == i) columns.push_back(column.column);
+      }
+    }
+    bytes += files_[i]->BytesPerRow(columns);
+  }
+  return std::max(bytes, static_cast<double>(projection_->fixed_bytes_per_row));
+}
+
+arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const RowRange> rows) const {
+  std::vector<std::vector<encoding::LeafRows>> leaves(sources_.size());
+  for (size_t i = 0; i < sources_.size(); ++i) leaves[i].resize(sources_[i].columns.size());
+  for (size_t file = 0; file < files_.size(); ++file) {
+    if (files_[file] == nullptr) continue;
+    std::vector<file::ColumnRead> reads;
+    std::vector<encoding::LeafRows*> results;
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      for (size_t j = 0; j < sources_[i].columns.size(); ++j) {
+        if (sources_[i].columns[j].file != file) continue;
+        reads.push_back({sources_[i].columns[j].column, &sources_[i].leaves[j]});
+        results.push_back(&leaves[i][j]);
+      }
+    }
+    ARROW_ASSIGN_OR_RAISE(auto decoded, files_[file]->ReadColumns(reads, rows));
+    for (size_t k = 0; k < decoded.size(); ++k) *results[k] = std::move(decoded[k]);
+  }
+  const auto num_rows = static_cast<int64_t>(CountRows(rows));
+  arrow::ArrayVector arrays;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const arrow::Field& field = *projection_->fields[i].arrow;
+    if (sources_[i].stored == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(auto nulls, arrow::MakeArrayOfNull(field.type(), num_rows));
+      arrays.push_back(std::move(nulls));
+      continue;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto array,
+                          encoding::AssembleField(*sources_[i].stored, std::move(leaves[i])));
+    if (array->length() != num_rows) {
+      return Corrupt({files_[sources_[i].columns[0].file]->path()},
+                     "column '{}' gave {} rows, expected {}", field.name(), array->length(),
+                     num_rows);
+    }
+    ARROW_ASSIGN_OR_RAISE(array, AddMissing(array, field));
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
+    SystemColumn column, std::span<const RowRange> rows) const {
+  if (column == SystemColumn::kRowId && snapshot_.manifest->has_stable_row_ids()) {
+    return Unsupported("row ids of a table with stable row ids are not read");
+  }
+  const uint64_t num_rows = CountRows(rows);
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> values,
+                        arrow::AllocateBuffer(static_cast<int64_t>(num_rows * sizeof(uint64_t))));
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> validity,
+                        arrow::AllocateEmptyBitmap(static_cast<int64_t>(num_rows)));
+  auto* out = reinterpret_cast<uint64_t*>(values->mutable_data());
+  const auto deleted = deletions_->offsets();
+  auto next_deleted = deleted.begin();
+  int64_t position = 0;
+  int64_t null_count = 0;
+  for (const RowRange& range : rows) {
+    next_deleted = std::lower_bound(next_deleted, deleted.end(), range.begin);
+    for (uint64_t row = range.begin; row < range.end; ++row, ++position) {
+      const bool is_deleted = next_deleted != deleted.end() && *next_deleted == row;
+      if (column == SystemColumn::kRowOffset) {
+        out[position] =
+            first_live_row_ + row - static_cast<uint64_t>(next_deleted - deleted.begin());
+      } else {
+        out[position] = fragment_.id << 32 | row;
+      }
+      next_deleted += is_deleted ? 1 : 0;
+      const bool is_null = is_deleted && column != SystemColumn::kRowOffset;
+      null_count += is_null ? 1 : 0;
+      arrow::bit_util::SetBitTo(validity->mutable_data(), position, !is_null);
+    }
+  }
+  return arrow::MakeArray(arrow::ArrayData::Make(
+      arrow::uint64(), position, {null_count > 0 ? validity : nullptr, values}, null_count));
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> FragmentReader::Read(
+    std::span<const RowRange> rows) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::ArrayVector fields, ReadFields(rows));
+  arrow::ArrayVector columns;
+  for (const OutputColumn& output : projection_->outputs) {
+    if (output.system) {
+      ARROW_ASSIGN_OR_RAISE(auto values, SystemValues(*output.system, rows));
+      columns.push_back(std::move(values));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(auto values, GoDown(fields[output.read_field], output.path));
+      columns.push_back(std::move(values));
+    }
+  }
+  return arrow::RecordBatch::Make(projection_->schema, static_cast<int64_t>(CountRows(rows)),
+                                  std::move(columns));
+}
+
+}  // namespace glaive::read

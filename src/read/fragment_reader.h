@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "core/ranges.h"
+#include "read/field_source.h"
+#include "read/projection.h"
+#include "read/snapshot.h"
+
+namespace glaive::read {
+
+// Reads the rows of one fragment. Immutable and thread safe.
+class FragmentReader {
+ public:
+  // Opens the files that hold columns of the projection, and no others. `first_live_row` is how
+  // many live rows the fragments before this one have; only the row offset column asks for it.
+  static arrow::Result<std::shared_ptr<const FragmentReader>> Open(
+      Snapshot snapshot, wire::DataFragment fragment, std::shared_ptr<const Projection> projection,
+      uint64_t first_live_row = 0);
+
+  // Physical rows, deleted ones too: their row ids are null then. REQUIRES: ascending ranges.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows) const;
+
+  uint64_t physical_rows() const { return physical_rows_; }
+  const table::DeletionVector& deletions() const { return *deletions_; }
+  std::vector<RowRange> LiveRanges() const { return deletions_->LiveRanges({0, physical_rows_}); }
+
+  // What a row costs: its encoded bytes, or its decoded ones where those are known to be more.
+  double BytesPerRow() const;
+
+ private:
+  FragmentReader() = default;
+  arrow::Status OpenFiles();
+  arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows) const;
+  arrow::Result<std::shared_ptr<arrow::Array>> SystemValues(SystemColumn column,
+                                                            std::span<const RowRange> rows) const;
+
+  Snapshot snapshot_;
+  wire::DataFragment fragment_;
+  std::shared_ptr<const Projection> projection_;
+  std::vector<FieldSource> sources_;                      // of the projection's fields
+  std::vector<std::shared_ptr<file::FileReader>> files_;  // of the fragment; null: not needed
+  table::DeletionVectorPtr deletions_;
+  uint64_t physical_rows_ = 0;
+  uint64_t first_live_row_ = 0;
+};
+
+}  // namespace glaive::read
