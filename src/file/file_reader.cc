@@ -1,0 +1,237 @@
+#include "file/file_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+
+namespace glaive::file {
+namespace {
+
+constexpr std::string_view kPageLayoutMessage = "lance.encodings21.PageLayout";
+constexpr std::string_view kColumnEncodingMessage = "lance.encodings.ColumnEncoding";
+
+// A type URL names its message after the last '/'.
+std::string_view MessageName(std::string_view type_url) {
+  return type_url.substr(type_url.rfind('/') + 1);
+}
+
+uint64_t NumRows(const wire::ColumnMetadata& column) {
+  if (column.pages.empty()) return 0;
+  return column.pages.back().priority + column.pages.back().num_rows;
+}
+
+// Only a column of plain values is read here; the first tag of a ColumnEncoding tells which it is.
+arrow::Status CheckColumnEncoding(const wire::ColumnMetadata& column, uint32_t index,
+                                  Location where) {
+  const std::string_view message = MessageName(column.encoding.type_url);
+  if (message != kColumnEncodingMessage) {
+    return Corrupt(where, "column {} is encoded by a '{}', a '{}' is expected", index, message,
+                   kColumnEncodingMessage);
+  }
+  const wire::DirectEncoding values = wire::ValuesColumnEncoding();
+  if (column.encoding.value.starts_with(values.value)) return arrow::Status::OK();
+  constexpr char kZoneIndexTag = 0x12;
+  constexpr char kBlobTag = 0x1a;
+  const std::string_view value = column.encoding.value;
+  if (value.starts_with(kZoneIndexTag)) {
+    return Unsupported(where, "column {} has a zone index", index);
+  }
+  if (value.starts_with(kBlobTag)) return Unsupported(where, "column {} holds blobs", index);
+  return Corrupt(where, "the encoding of column {} is none that is known", index);
+}
+
+// Calls `visit(page index, its rows counted from its first)` for each page that holds some of
+// `rows`. REQUIRES: rows ascending, disjoint and within the column.
+template <typename Visit>
+arrow::Status VisitPages(const std::vector<wire::Page>& pages, std::span<const RowRange> rows,
+                         Visit&& visit) {
+  std::vector<RowRange> of_page;
+  auto page = pages.begin();
+  uint64_t row = 0;  // the next one of rows.front()
+  while (true) {
+    while (!rows.empty() && std::max(row, rows.front().begin) >= rows.front().end) {
+      rows = rows.subspan(1);
+    }
+    if (rows.empty()) return arrow::Status::OK();
+    row = std::max(row, rows.front().begin);
+    // The page with that row is the last to begin at or before it; empty pages share their first
+    // row with the page behind them.
+    page = std::upper_bound(
+               page, pages.end(), row,
+               [](uint64_t wanted, const wire::Page& other) { return wanted < other.priority; }) -
+           1;
+    const uint64_t page_end = page->priority + page->num_rows;
+    of_page.clear();
+    while (!rows.empty() && rows.front().begin < page_end) {
+      const uint64_t begin = std::max(row, rows.front().begin);
+      const uint64_t end = std::min(rows.front().end, page_end);
+      if (begin < end) of_page.push_back({begin - page->priority, end - page->priority});
+      row = std::max(row, end);
+      if (rows.front().end > page_end) break;
+      rows = rows.subspan(1);
+    }
+    ARROW_RETURN_NOT_OK(
+        visit(static_cast<size_t>(page - pages.begin()), std::span<const RowRange>(of_page)));
+  }
+}
+
+// Lets all reads take their steps together until none wants anything more.
+arrow::Status RunRounds(io::ObjectReader& reader,
+                        std::span<const std::unique_ptr<encoding::PageRead>> reads) {
+  std::vector<ByteRange> wanted;
+  std::vector<encoding::PageRead*> waiting;
+  while (true) {
+    wanted.clear();
+    waiting.clear();
+    for (const auto& read : reads) {
+      if (read->wanted().empty()) continue;
+      wanted.insert(wanted.end(), read->wanted().begin(), read->wanted().end());
+      waiting.push_back(read.get());
+    }
+    if (wanted.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto buffers, reader.ReadMany(wanted));
+    auto next = std::make_move_iterator(buffers.begin());
+    for (encoding::PageRead* read : waiting) {
+      const auto end = next + static_cast<std::ptrdiff_t>(read->wanted().size());
+      ARROW_RETURN_NOT_OK(read->Supply({next, end}));
+      next = end;
+    }
+  }
+}
+
+}  // namespace
+
+// Decoders by column and page.
+struct FileReader::DecoderCache {
+  using Key = std::pair<uint32_t, size_t>;
+
+  std::shared_ptr<encoding::PageDecoder> Find(Key key) {
+    const std::lock_guard lock(mutex);
+    const auto found = decoders.find(key);
+    return found == decoders.end() ? nullptr : found->second;
+  }
+
+  // The one that is kept: another thread may have been first.
+  std::shared_ptr<encoding::PageDecoder> Add(Key key,
+                                             std::shared_ptr<encoding::PageDecoder> decoder) {
+    const std::lock_guard lock(mutex);
+    return decoders.emplace(key, std::move(decoder)).first->second;
+  }
+
+  uint64_t memory_bytes() {
+    const std::lock_guard lock(mutex);
+    uint64_t bytes = 0;
+    for (const auto& [key, decoder] : decoders) bytes += decoder->memory_bytes();
+    return bytes;
+  }
+
+  std::mutex mutex;
+  std::map<Key, std::shared_ptr<encoding::PageDecoder>> decoders;
+};
+
+arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::ObjectStore> store,
+                                                            std::string path,
+                                                            std::optional<uint64_t> size_bytes) {
+  std::shared_ptr<FileReader> reader(new FileReader);
+  ARROW_ASSIGN_OR_RAISE(reader->reader_, store->OpenRead(path, size_bytes));
+  ARROW_ASSIGN_OR_RAISE(reader->metadata_, ReadFileMetadata(*reader->reader_, path));
+  reader->path_ = std::move(path);
+  reader->decoders_ = std::make_shared<DecoderCache>();
+  return reader;
+}
+
+arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const ColumnRead& column,
+                                                                          size_t page_index) {
+  const DecoderCache::Key key = {column.column, page_index};
+  if (auto decoder = decoders_->Find(key)) return decoder;
+  const wire::ColumnMetadata& metadata = metadata_->columns[column.column];
+  const wire::Page& page = metadata.pages[page_index];
+  const uint64_t offset = metadata_->column_metadata[column.column].offset;
+  ARROW_RETURN_NOT_OK(CheckColumnEncoding(metadata, column.column, {path_, offset}));
+  const std::string_view message = MessageName(page.encoding.type_url);
+  if (message != kPageLayoutMessage) {
+    return Corrupt({path_, offset}, "page {} of column {} is encoded by a '{}', a '{}' is expected",
+                   page_index, column.column, message, kPageLayoutMessage);
+  }
+  const encoding::PageSource source = {
+      .buffers = page.buffers,
+      .num_rows = page.num_rows,
+      .layout = std::as_bytes(std::span(page.encoding.value)),
+      .version = metadata_->version,
+      .path = path_,
+      .layout_offset = offset,
+      .file_size = metadata_->file_size,
+  };
+  ARROW_ASSIGN_OR_RAISE(auto decoder, encoding::PageDecoder::Make(source, *column.path));
+  return decoders_->Add(key, std::move(decoder));
+}
+
+arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
+    std::span<const ColumnRead> columns, std::span<const RowRange> rows) {
+  std::vector<std::unique_ptr<encoding::PageRead>> reads;  // column by column, in row order
+  std::vector<size_t> ends;                                // of each column in `reads`
+  for (const ColumnRead& column : columns) {
+    if (column.column >= metadata_->columns.size()) {
+      return Corrupt({path_}, "column {} is asked for, the file has {}", column.column,
+                     metadata_->columns.size());
+    }
+    const wire::ColumnMetadata& metadata = metadata_->columns[column.column];
+    if (!rows.empty() && rows.back().end > NumRows(metadata)) {
+      return Corrupt({path_}, "rows up to {} are asked for, column {} has {}", rows.back().end,
+                     column.column, NumRows(metadata));
+    }
+    ARROW_RETURN_NOT_OK(VisitPages(
+        metadata.pages, rows, [&](size_t page, std::span<const RowRange> of_page) -> arrow::Status {
+          ARROW_ASSIGN_OR_RAISE(const auto decoder, Decoder(column, page));
+          ARROW_ASSIGN_OR_RAISE(auto read, decoder->Read(of_page));
+          reads.push_back(std::move(read));
+          return arrow::Status::OK();
+        }));
+    ends.push_back(reads.size());
+  }
+  ARROW_RETURN_NOT_OK(RunRounds(*reader_, reads));
+
+  std::vector<encoding::LeafRows> leaves;
+  leaves.reserve(columns.size());
+  size_t next = 0;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    encoding::LeafBuilder builder(*columns[i].path);
+    for (; next < ends[i]; ++next) {
+      ARROW_RETURN_NOT_OK(reads[next]->DecodeInto(builder));
+      reads[next].reset();  // the bytes of one page at a time
+    }
+    ARROW_ASSIGN_OR_RAISE(auto leaf, std::move(builder).Finish());
+    leaves.push_back(std::move(leaf));
+  }
+  return leaves;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> FileReader::ReadGlobalBuffer(uint32_t index) {
+  if (index >= metadata_->global_buffers.size()) {
+    return InvalidInput("global buffer {} is asked for, the file has {} global buffers", index,
+                        metadata_->global_buffers.size());
+  }
+  return reader_->Read(metadata_->global_buffers[index]);
+}
+
+double FileReader::BytesPerRow(std::span<const uint32_t> columns) const {
+  uint64_t bytes = 0;
+  for (const uint32_t column : columns) {
+    if (column >= metadata_->columns.size()) continue;
+    for (const wire::Page& page : metadata_->columns[column].pages) {
+      for (const ByteRange& buffer : page.buffers) bytes += buffer.size;
+    }
+  }
+  if (metadata_->num_rows == 0) return 0;
+  return static_cast<double>(bytes) / static_cast<double>(metadata_->num_rows);
+}
+
+uint64_t FileReader::memory_bytes() const {
+  return sizeof(FileReader) + path_.size() + metadata_->memory_bytes() + decoders_->memory_bytes();
+}
+
+}  // namespace glaive::file
