@@ -1,0 +1,185 @@
+#include "dataset/input_stream.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <arrow/array/array_base.h>
+#include <arrow/array/util.h>
+#include <arrow/compute/cast.h>
+#include <arrow/extension_type.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "query/filter.h"
+
+namespace glaive::dataset {
+namespace {
+
+using Types = std::shared_ptr<arrow::DataType>;
+
+// Whether arrays of this type come in a form that the format does not keep, however deep.
+bool NeedsConversion(const arrow::DataType& input, const arrow::DataType& kept) {
+  switch (input.id()) {
+    case arrow::Type::STRING_VIEW:
+    case arrow::Type::BINARY_VIEW:
+    case arrow::Type::EXTENSION: return input.id() != kept.id();
+    case arrow::Type::DICTIONARY: return kept.id() != arrow::Type::DICTIONARY;
+    case arrow::Type::STRUCT: {
+      for (const auto& field : input.fields()) {
+        const auto target =
+            static_cast<const arrow::StructType&>(kept).GetFieldByName(field->name());
+        if (target != nullptr && NeedsConversion(*field->type(), *target->type())) return true;
+      }
+      return false;
+    }
+    default:
+      return input.num_fields() == 1 && kept.num_fields() == 1 &&
+             NeedsConversion(*input.field(0)->type(), *kept.field(0)->type());
+  }
+}
+
+// The type that values of `input` are converted to: `kept` where that is another form of the same
+// values, `input` where it is not, for the writer to refuse.
+bool SameValues(const arrow::DataType& input, const arrow::DataType& kept) {
+  switch (input.id()) {
+    case arrow::Type::STRING_VIEW: return kept.id() == arrow::Type::STRING;
+    case arrow::Type::BINARY_VIEW: return kept.id() == arrow::Type::BINARY;
+    case arrow::Type::DICTIONARY:
+      return SameValues(*static_cast<const arrow::DictionaryType&>(input).value_type(), kept);
+    case arrow::Type::EXTENSION:
+      return SameValues(*static_cast<const arrow::ExtensionType&>(input).storage_type(), kept);
+    default: break;
+  }
+  if (input.id() != kept.id() || input.num_fields() != kept.num_fields()) return false;
+  if (input.num_fields() == 0) return input.Equals(kept);
+  for (int i = 0; i < input.num_fields(); ++i) {
+    if (!SameValues(*input.field(i)->type(), *kept.field(i)->type())) return false;
+  }
+  return true;
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> Convert(std::shared_ptr<arrow::Array> column,
+                                                     const Types& type) {
+  if (column->type()->id() == arrow::Type::EXTENSION) {
+    column = static_cast<const arrow::ExtensionArray&>(*column).storage();
+  }
+  if (column->type()->Equals(*type)) return column;
+  return arrow::compute::Cast(*column, type, arrow::compute::CastOptions::Safe(type));
+}
+
+std::string Described(const arrow::DataType& type) {
+  const auto name = wire::LogicalTypeOf(type);
+  return name.ok() ? *name : type.ToString();
+}
+
+arrow::Result<wire::Field> FieldToAppend(const wire::Field& table, const std::string& path,
+                                         const arrow::DataType& input) {
+  ARROW_ASSIGN_OR_RAISE(const auto kept, wire::ToArrow(table));
+  const auto refuse = [&] {
+    return InvalidInput("Append with different schema: `{}` should have type {} but type was {}",
+                        path, Described(*kept->type()), Described(input));
+  };
+  if (input.id() != arrow::Type::STRUCT || kept->type()->id() != arrow::Type::STRUCT) {
+    const bool is_list =
+        input.id() == kept->type()->id() && input.num_fields() == 1 && table.children.size() == 1;
+    if (is_list && input.id() != arrow::Type::MAP) {
+      wire::Field field = table;
+      ARROW_ASSIGN_OR_RAISE(field.children[0],
+                            FieldToAppend(table.children[0], path + "." + table.children[0].name,
+                                          *input.field(0)->type()));
+      return field;
+    }
+    if (!SameValues(input, *kept->type())) return refuse();
+    return table;
+  }
+  wire::Field field = table;
+  field.children.clear();
+  for (const wire::Field& child : table.children) {
+    const auto found = static_cast<const arrow::StructType&>(input).GetFieldByName(child.name);
+    const std::string child_path = path + "." + child.name;
+    if (found == nullptr && !child.nullable) {
+      return InvalidInput("Append with different schema: fields did not match, missing=[{}]",
+                          child_path);
+    }
+    if (found == nullptr) continue;
+    ARROW_ASSIGN_OR_RAISE(field.children.emplace_back(),
+                          FieldToAppend(child, child_path, *found->type()));
+  }
+  for (const auto& child : input.fields()) {
+    const bool known = std::ranges::any_of(
+        table.children, [&](const wire::Field& have) { return have.name == child->name(); });
+    if (!known) {
+      return InvalidInput("Append with different schema: fields did not match, unexpected=[{}.{}]",
+                          path, child->name());
+    }
+  }
+  return field;
+}
+
+}  // namespace
+
+arrow::Result<wire::Schema> FieldsToAppend(const wire::Schema& table, const arrow::Schema& input) {
+  // A schema is a struct that is never null.
+  wire::Schema fields;
+  for (const auto& field : input.fields()) {
+    const bool known = std::ranges::any_of(
+        table.fields, [&](const wire::Field& have) { return have.name == field->name(); });
+    if (!known) {
+      return InvalidInput("Append with different schema: fields did not match, unexpected=[{}]",
+                          field->name());
+    }
+    if (input.GetAllFieldIndices(field->name()).size() > 1) {
+      return InvalidInput("Append with different schema: column `{}` is there more than once",
+                          field->name());
+    }
+  }
+  for (const wire::Field& field : table.fields) {
+    const auto found = input.GetFieldByName(field.name);
+    if (found == nullptr && !field.nullable) {
+      return InvalidInput("Append with different schema: fields did not match, missing=[{}]",
+                          field.name);
+    }
+    if (found == nullptr) continue;
+    ARROW_ASSIGN_OR_RAISE(fields.fields.emplace_back(),
+                          FieldToAppend(field, field.name, *found->type()));
+  }
+  return fields;
+}
+
+InputStream::InputStream(std::shared_ptr<arrow::RecordBatchReader> reader,
+                         std::shared_ptr<arrow::Schema> schema)
+    : reader_(std::move(reader)), schema_(std::move(schema)) {}
+
+arrow::Result<InputStream> InputStream::Make(std::shared_ptr<arrow::RecordBatchReader> reader,
+                                             const wire::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(const auto kept, wire::ToArrow(schema));
+  InputStream stream(std::move(reader), nullptr);
+  std::vector<std::shared_ptr<arrow::Field>> fields;
+  for (const auto& field : stream.reader_->schema()->fields()) {
+    const auto target = kept->GetFieldByName(field->name());
+    const bool convert = target != nullptr && NeedsConversion(*field->type(), *target->type()) &&
+                         SameValues(*field->type(), *target->type());
+    fields.push_back(convert ? field->WithType(target->type()) : field);
+    stream.converts_ = stream.converts_ || convert;
+  }
+  stream.schema_ = arrow::schema(std::move(fields));
+  if (stream.converts_) ARROW_RETURN_NOT_OK(query::InitCompute());
+  return stream;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> InputStream::Next() {
+  std::shared_ptr<arrow::RecordBatch> batch;
+  ARROW_RETURN_NOT_OK(reader_->ReadNext(&batch));
+  if (batch == nullptr || !converts_) return batch;
+  std::vector<std::shared_ptr<arrow::Array>> columns = batch->columns();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto& type = schema_->field(static_cast<int>(i))->type();
+    if (columns[i]->type()->Equals(*type)) continue;
+    ARROW_ASSIGN_OR_RAISE(columns[i], Convert(columns[i], type));
+  }
+  return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
+}
+
+}  // namespace glaive::dataset

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "wire/schema.h"
+
+namespace glaive::dataset {
+
+// The fields of `table` that rows of schema `input` have, in the table's order, with their ids.
+// Errors: InvalidInput for a column that the table lacks, that has another type there, or that is
+// not in `input` though it has no nulls.
+arrow::Result<wire::Schema> FieldsToAppend(const wire::Schema& table, const arrow::Schema& input);
+
+// A stream of rows in the types that the format keeps: views as plain strings, extension types as
+// their storage, dictionaries decoded where the table's column is not a dictionary.
+class InputStream {
+ public:
+  // `schema` is the table's, or the part of it that is written.
+  static arrow::Result<InputStream> Make(std::shared_ptr<arrow::RecordBatchReader> reader,
+                                         const wire::Schema& schema);
+
+  // The next batch; null at the end. An error of the stream comes as it is.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
+
+ private:
+  InputStream(std::shared_ptr<arrow::RecordBatchReader> reader,
+              std::shared_ptr<arrow::Schema> schema);
+
+  std::shared_ptr<arrow::RecordBatchReader> reader_;
+  std::shared_ptr<arrow::Schema> schema_;  // of the batches given out
+  bool converts_ = false;
+};
+
+}  // namespace glaive::dataset

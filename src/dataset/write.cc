@@ -1,0 +1,86 @@
+#include "glaive/write.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/dataset_state.h"
+#include "dataset/write_session.h"
+#include "io/object_store.h"
+
+namespace glaive {
+namespace {
+
+constexpr const char* kCommitMessage = "__lance_commit_message";
+
+// Data files without a version are another writer's work in progress, or a table that lost its
+// versions: neither is to be built upon.
+arrow::Status RefuseStrayData(const table::TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(const auto files, table.store->List(table.Path("data")));
+  if (files.empty()) return arrow::Status::OK();
+  return InvalidInput("{} has data files but no version of a dataset; appending would hide them",
+                      table.uri);
+}
+
+arrow::Result<table::ManifestPtr> CommitRows(const dataset::WriteTarget& target,
+                                             dataset::WrittenRows& rows,
+                                             const table::CommitOptions& commit,
+                                             const WriteOptions& options) {
+  if (target.mode == WriteMode::kAppend) {
+    return table::Commit(target.table, target.base,
+                         table::Append{.fragments = std::move(rows.written.fragments)}, commit);
+  }
+  table::Overwrite overwrite = {.fragments = std::move(rows.written.fragments),
+                                .schema = std::move(rows.schema)};
+  if (target.base == nullptr) {
+    return table::CommitCreate(target.table, std::move(overwrite), commit);
+  }
+  if (options.data_storage_version) overwrite.data_file_version = rows.version;
+  return table::Commit(target.table, target.base, std::move(overwrite), commit);
+}
+
+arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                   const dataset::WriteTarget& target,
+                                   const WriteOptions& options) {
+  table::CommitOptions commit;
+  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
+  ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), target, options));
+  commit.transaction_properties = options.transaction_properties;
+  if (options.commit_message)
+    commit.transaction_properties[kCommitMessage] = *options.commit_message;
+  commit.naming_scheme =
+      options.enable_v2_manifest_paths ? table::NamingScheme::kV2 : table::NamingScheme::kV1;
+  commit.enable_stable_row_ids = options.enable_stable_row_ids;
+  commit.data_file_version = rows.version;
+  commit.initial_config = options.initial_config;
+  commit.files_to_sync = rows.written.files.paths();
+  if (options.progress) commit.poll = [&] { return options.progress({}); };
+
+  auto manifest = CommitRows(target, rows, commit, options);
+  // Unless it is certain that no version refers to the files, they stay.
+  if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) {
+    rows.written.files.Keep();
+  }
+  ARROW_RETURN_NOT_OK(manifest.status());
+  ARROW_ASSIGN_OR_RAISE(auto dataset,
+                        dataset::MakeDataset(target.table, *std::move(manifest), target.session));
+  return WriteResult{std::move(dataset), rows.written.summary};
+}
+
+}  // namespace
+
+arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                        std::string_view uri, const WriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const auto target, dataset::OpenTarget(uri, options));
+  if (options.mode == WriteMode::kAppend && target.base == nullptr) {
+    ARROW_RETURN_NOT_OK(RefuseStrayData(target.table));
+  }
+  return WriteTo(std::move(stream), target, options);
+}
+
+arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                        const Dataset& dataset, const WriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const auto target, dataset::OpenTarget(dataset, options));
+  return WriteTo(std::move(stream), target, options);
+}
+
+}  // namespace glaive

@@ -1,0 +1,111 @@
+#include "dataset/write_session.h"
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "dataset/dataset_state.h"
+#include "dataset/input_stream.h"
+#include "io/object_store.h"
+
+namespace glaive::dataset {
+namespace {
+
+// Values that are laid out in ways of their own.
+arrow::Status RefuseSpecialFields(const std::vector<wire::Field>& fields) {
+  for (const wire::Field& field : fields) {
+    const auto extension = field.metadata.find("ARROW:extension:name");
+    if (field.metadata.contains("lance-encoding:blob") ||
+        (extension != field.metadata.end() && extension->second == "lance.blob.v2")) {
+      return Unsupported("column `{}`: blobs are not written yet", field.name);
+    }
+    if (field.metadata.contains("lance-encoding:packed") || field.metadata.contains("packed")) {
+      return Unsupported("column `{}`: packed structs are not written yet", field.name);
+    }
+    ARROW_RETURN_NOT_OK(RefuseSpecialFields(field.children));
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<FileVersion> WritableVersion(std::string_view name) {
+  if (name == "2.2" || name == "stable") return FileVersion::k2_2;
+  if (name == "2.1") return FileVersion::k2_1;
+  for (const std::string_view known : {"0.1", "legacy", "0.3", "2.0", "2.3", "next"}) {
+    if (name == known) return Unsupported("data_storage_version \"{}\" is not written yet", name);
+  }
+  return InvalidInput("Unknown Lance storage version: {}", name);
+}
+
+arrow::Result<table::Durability> Resolve(Durability durability) {
+  switch (durability) {
+    case Durability::kNone: return table::Durability::kNone;
+    case Durability::kCommit: return table::Durability::kCommit;
+    case Durability::kDefault: break;
+  }
+  const char* word = std::getenv("GLAIVE_DURABILITY");
+  if (word == nullptr || std::string_view(word) == "commit") return table::Durability::kCommit;
+  if (std::string_view(word) == "none") return table::Durability::kNone;
+  return InvalidInput("GLAIVE_DURABILITY is \"{}\", which is neither none nor commit", word);
+}
+
+arrow::Result<WriteTarget> OpenTarget(std::string_view uri, const WriteOptions& options) {
+  const auto& session = options.session != nullptr ? options.session : Session::Default();
+  auto dataset = Dataset::Open(uri, {.session = session});
+  if (dataset.ok()) return OpenTarget(*dataset, options);
+  if (KindOf(dataset.status()) != ErrorKind::kNotFound) return dataset.status();
+  ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
+  return WriteTarget{.table = {std::move(place.store), std::move(place.path), std::move(place.uri)},
+                     .base = nullptr,
+                     .mode = WriteMode::kCreate,
+                     .session = session};
+}
+
+arrow::Result<WriteTarget> OpenTarget(const Dataset& dataset, const WriteOptions& options) {
+  const Dataset::State& state = *dataset.state();
+  if (options.mode == WriteMode::kCreate) {
+    return AlreadyExists("Dataset already exists: {}", state.location.uri);
+  }
+  return WriteTarget{.table = state.location,
+                     .base = state.manifest,
+                     .mode = options.mode,
+                     .session = options.session != nullptr ? options.session : state.session};
+}
+
+arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                     const WriteTarget& target, const WriteOptions& options) {
+  FileVersion version = target.base ? target.base->data_file_version : FileVersion::k2_2;
+  if (options.data_storage_version) {
+    ARROW_ASSIGN_OR_RAISE(version, WritableVersion(*options.data_storage_version));
+  }
+  wire::Schema schema;
+  wire::Schema of_files;
+  if (target.mode == WriteMode::kAppend) {
+    schema = target.base->schema;
+    ARROW_ASSIGN_OR_RAISE(of_files, FieldsToAppend(schema, *stream->schema()));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(schema, wire::FromArrow(*stream->schema()));
+    of_files = schema;
+  }
+  ARROW_RETURN_NOT_OK(RefuseSpecialFields(of_files.fields));
+  ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(stream), of_files));
+  ARROW_ASSIGN_OR_RAISE(
+      FragmentWriter writer,
+      FragmentWriter::Make(
+          target.table, std::move(of_files),
+          {.limits = options.limits, .version = version, .progress = options.progress}));
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const auto batch, input.Next());
+    if (batch == nullptr) break;
+    ARROW_RETURN_NOT_OK(writer.Write(*batch));
+  }
+  ARROW_ASSIGN_OR_RAISE(WrittenFragments written, std::move(writer).Finish());
+  return WrittenRows{std::move(written), std::move(schema), version};
+}
+
+}  // namespace glaive::dataset
