@@ -1,0 +1,127 @@
+"""Glaive reads and writes Lance datasets.
+
+Names and parameters are those of pylance 14, so that ``import glaive as lance`` is enough to move a
+program over.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from . import errors as errors
+from . import fragment as fragment
+from . import optimize as optimize
+from ._native import version as engine_version
+from .dataset import LanceDataset, LanceScanner, Session, Transaction, write_dataset
+from .errors import InvalidInput, NotFound
+from .fragment import FragmentMetadata, LanceFragment
+
+if TYPE_CHECKING:
+    from .commit import CommitLock
+
+# Programs choose code paths by pylance's version, so this is the one whose interface is met. What
+# glaive itself is, `engine_version` says.
+__version__ = "14.0.2"
+
+__all__ = [
+    "FragmentMetadata",
+    "LanceDataset",
+    "LanceFragment",
+    "LanceScanner",
+    "Session",
+    "Transaction",
+    "__version__",
+    "dataset",
+    "engine_version",
+    "write_dataset",
+]
+
+
+def dataset(
+    uri: Optional[Union[str, os.PathLike[str]]] = None,
+    version: Optional[Union[int, str]] = None,
+    asof: Optional[Union[datetime, str]] = None,
+    block_size: Optional[int] = None,
+    commit_lock: Optional[CommitLock] = None,
+    index_cache_size: Optional[int] = None,
+    storage_options: Optional[dict[str, str]] = None,
+    default_scan_options: Optional[dict[str, Any]] = None,
+    metadata_cache_size_bytes: Optional[int] = None,
+    index_cache_size_bytes: Optional[int] = None,
+    read_params: Optional[dict[str, Any]] = None,
+    session: Optional[Session] = None,
+    namespace_client: Optional[Any] = None,
+    table_id: Optional[list[str]] = None,
+    base_store_params: Optional[dict[str, dict[str, str]]] = None,
+) -> LanceDataset:
+    """Opens a table.
+
+    Parameters
+    ----------
+    uri : str or path
+        A path, or a ``file://`` or ``memory://`` URI.
+    version : int, optional
+        The newest without it.
+    asof : datetime or str, optional
+        The newest version made before this local time. Not looked at beside a `version`.
+    default_scan_options : dict, optional
+        Options of `LanceDataset.scanner` for every scan that does not set them.
+    metadata_cache_size_bytes : int, optional
+        Gives the handle a cache of its own, of this size.
+    session : Session, optional
+        Cache to share; the process's own without it.
+    block_size, index_cache_size, index_cache_size_bytes, read_params
+        Accepted; they tune parts of pylance that have no counterpart here.
+
+    Others
+        Not supported: NotImplementedError when they are given.
+
+    Raises
+    ------
+    ValueError
+        Where there is no table or no such version.
+    OSError
+        For a damaged table.
+    NotImplementedError
+        For another scheme, or a table that needs features which are not supported, by name.
+    """
+    if uri is None and namespace_client is None and table_id is None:
+        raise InvalidInput("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
+    opened = LanceDataset(
+        uri,  # type: ignore[arg-type]
+        version,
+        block_size,
+        index_cache_size=index_cache_size,
+        commit_lock=commit_lock,
+        storage_options=storage_options,
+        default_scan_options=default_scan_options,
+        metadata_cache_size_bytes=metadata_cache_size_bytes,
+        index_cache_size_bytes=index_cache_size_bytes,
+        read_params=read_params,
+        session=session,
+        namespace_client=namespace_client,
+        table_id=table_id,
+        base_store_params=base_store_params,
+    )
+    if version is not None or asof is None:
+        return opened
+    moment = _moment(asof)
+    before = [v["version"] for v in opened.versions() if v["timestamp"] < moment]
+    if not before:
+        raise NotFound(f"{moment} is earlier than the first version of this dataset")
+    return opened.checkout_version(max(before))
+
+
+def _moment(asof: Any) -> datetime:
+    if isinstance(asof, str):
+        try:
+            return datetime.fromisoformat(asof)
+        except ValueError as error:
+            raise InvalidInput(f"not a time: {asof}") from error
+    if hasattr(asof, "to_pydatetime"):
+        asof = asof.to_pydatetime()
+    if not isinstance(asof, datetime):
+        raise TypeError(f"asof must be a datetime or a str, not {type(asof).__name__}")
+    return asof

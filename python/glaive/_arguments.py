@@ -1,0 +1,117 @@
+"""Turns what callers pass into what the engine takes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+import pyarrow as pa
+
+from . import _native
+from .errors import InvalidInput, unbuilt
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+
+    Filter = str | pc.Expression
+
+
+def refuse(where: str, **options: Any) -> None:
+    """Raises for an option that was given and that this version does not have.
+
+    None, False and empty collections say what leaving the option out says.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False and not (_is_sized(value) and len(value) == 0):
+            unbuilt(f"{where}({name}=...)")
+
+
+def _is_sized(value: Any) -> bool:
+    return isinstance(value, (str, bytes, Sequence, Mapping))
+
+
+def uri_text(uri: Any) -> str:
+    """A path or URI as text."""
+    if isinstance(uri, (str, os.PathLike)):
+        text = os.fspath(uri)
+        if isinstance(text, str):
+            return text
+    raise TypeError(f"a str or a path is wanted as uri, not {type(uri).__name__}")
+
+
+def projection(columns: Any, where: str) -> list[str] | None:
+    """Names of columns, from a list, or from a dict that gives each column its own name."""
+    if columns is None:
+        return None
+    if isinstance(columns, dict):
+        if any(name != expression for name, expression in columns.items()):
+            unbuilt(f"{where}(columns={{name: expression}})")
+        return list(columns)
+    if not isinstance(columns, (list, tuple)):
+        raise TypeError(
+            f"columns must be a list or dict[name, expression], not {type(columns).__name__}"
+        )
+    return [str(name) for name in columns]
+
+
+def predicate(condition: Any, schema: pa.Schema) -> _native.Predicate:
+    """SQL text or a pyarrow Expression over the columns of `schema`."""
+    if isinstance(condition, str):
+        return _native.Predicate.sql(condition)
+    import pyarrow.compute as pc
+
+    if isinstance(condition, pc.Expression):
+        return _native.Predicate.substrait(_substrait(condition, schema))
+    raise TypeError(
+        f"a filter must be a str or a pyarrow Expression, not {type(condition).__name__}"
+    )
+
+
+def _substrait(expression: pc.Expression, schema: pa.Schema) -> Any:
+    """The expression as a message that refers to columns by their position in `schema`.
+
+    Substrait lacks some of Arrow's types. Such columns are named out of reach, with a type that it
+    has, so that the others keep their positions.
+    """
+    fields = [
+        pa.field(f"__glaive_unreachable_{position}", pa.int8())
+        if _beyond_substrait(field.type)
+        else field
+        for position, field in enumerate(schema)
+    ]
+    return expression.to_substrait(pa.schema(fields))
+
+
+def _beyond_substrait(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_fixed_size_list(kind):
+        return True
+    if pa.types.is_struct(kind):
+        return any(f.metadata is not None or _beyond_substrait(f.type) for f in kind)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _beyond_substrait(kind.value_type)
+    return False
+
+
+def row_numbers(values: Any) -> memoryview:
+    """Row positions, ids or addresses as unsigned 64-bit numbers in one buffer."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    elif not isinstance(values, pa.Array):
+        if not hasattr(values, "__array__"):
+            values = list(values)
+        # In two steps where needed: an empty list has no type, and numpy's integers have their own.
+        values = pa.array(values, pa.uint64()) if isinstance(values, list) else pa.array(values)
+    numbers = values.cast(pa.uint64())
+    if numbers.null_count:
+        raise InvalidInput("a row number is null")
+    buffer = numbers.buffers()[1]
+    if buffer is None or len(numbers) == 0:
+        return memoryview(b"")
+    return memoryview(buffer)[8 * numbers.offset : 8 * (numbers.offset + len(numbers))]
+
+
+def check_size(name: str, value: Any, least: int) -> None:
+    """Raises where a count is below what makes sense."""
+    if value is not None and int(value) < least:
+        bound = "non-negative" if least == 0 else f"at least {least}"
+        raise InvalidInput(f"{name} must be {bound}, not {value}")

@@ -1,0 +1,121 @@
+"""Option structs of the engine, from pylance's keyword arguments."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Mapping, Optional
+
+from . import _native
+from ._arguments import check_size
+from .errors import InvalidInput, unbuilt
+
+if TYPE_CHECKING:
+    from .dataset import Session
+
+
+def write_options(
+    *,
+    mode: str,
+    max_rows_per_file: int,
+    max_rows_per_group: Optional[int],
+    max_bytes_per_file: int,
+    data_cache_bytes: Optional[int],
+    max_page_bytes: Optional[int],
+    data_storage_version: Optional[str],
+    use_legacy_format: Optional[bool],
+    session: Optional[Session],
+) -> _native.WriteOptions:
+    """The options that write_dataset and write_fragments share."""
+    if use_legacy_format is not None:
+        warnings.warn(
+            "use_legacy_format is deprecated, use data_storage_version instead",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        data_storage_version = "legacy" if use_legacy_format else "stable"
+    options = _native.WriteOptions()
+    options.mode = _mode(mode)
+    options.limits = _file_limits(
+        max_rows_per_file=max_rows_per_file,
+        max_rows_per_group=max_rows_per_group,
+        max_bytes_per_file=max_bytes_per_file,
+        data_cache_bytes=data_cache_bytes,
+        max_page_bytes=max_page_bytes,
+    )
+    options.data_storage_version = data_storage_version
+    options.session = None if session is None else session._session
+    return options
+
+
+def _mode(mode: str) -> _native.WriteMode:
+    known = _native.WriteMode
+    modes = {"create": known.create, "append": known.append, "overwrite": known.overwrite}
+    if not isinstance(mode, str) or mode.lower() not in modes:
+        raise InvalidInput(f"Invalid mode {mode}: create, append and overwrite are known")
+    return modes[mode.lower()]
+
+
+def _file_limits(**limits: Optional[int]) -> _native.FileLimits:
+    options = _native.WriteOptions().limits
+    for name, value in limits.items():
+        check_size(name, value, 1)
+        if value is not None:
+            setattr(options, name, int(value))
+    return options
+
+
+# Options that say how pylance goes about its work, and nothing about the result.
+_HINTS = {"binary_copy_read_batch_bytes", "io_buffer_size"}
+_COMPACTION = {
+    "target_rows_per_fragment",
+    "max_rows_per_group",
+    "max_bytes_per_file",
+    "max_page_bytes",
+    "data_cache_bytes",
+    "materialize_deletions",
+    "materialize_deletions_threshold",
+    "num_threads",
+    "batch_size",
+    "max_source_fragments",
+    "max_source_rows",
+    "max_source_bytes",
+    "data_storage_version",
+}
+
+
+def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
+    """CompactionOptions from pylance's dict. None means the default.
+
+    ``binary_copy_read_batch_bytes`` and ``io_buffer_size`` are accepted as the hints that they are.
+    """
+    options = _native.CompactionOptions()
+    for name, value in given.items():
+        if name == "compaction_mode":
+            options.mode = _compaction_mode(value)
+        elif name == "excluded_fragment_ids":
+            options.excluded_fragment_ids = [int(number) for number in value or []]
+        elif name == "defer_index_remap":
+            if value:
+                unbuilt("compaction with defer_index_remap=True")
+        elif name in _COMPACTION:
+            if value is not None:
+                setattr(options, name, value)
+        elif name not in _HINTS:
+            raise InvalidInput(f"Invalid compaction option: {name}")
+    return options
+
+
+def _compaction_mode(mode: Optional[str]) -> _native.CompactionMode:
+    known = _native.CompactionMode
+    modes = {
+        None: known.reencode,
+        "reencode": known.reencode,
+        "try_binary_copy": known.try_binary_copy,
+        "force_binary_copy": known.force_binary_copy,
+    }
+    if mode not in modes:
+        raise InvalidInput(
+            f"Invalid compaction_mode {mode}: reencode, try_binary_copy and force_binary_copy"
+            " are known"
+        )
+    return modes[mode]

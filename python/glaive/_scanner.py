@@ -1,0 +1,348 @@
+"""Scans: what to read, and the ways to receive it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NoReturn, Optional, Union
+
+import pyarrow as pa
+import pyarrow.dataset
+
+from . import _native
+from ._arguments import check_size, predicate, projection, refuse
+from .errors import InvalidInput, unbuilt
+from .fragment import LanceFragment
+
+if TYPE_CHECKING:
+    from ._arguments import Filter
+    from .dataset import LanceDataset
+
+_DEFAULT_BATCH_SIZE = 8192
+_BLOB_HANDLING = ("all_binary", "all_descriptions", "blobs_descriptions")
+
+
+@dataclass
+class ColumnOrdering:
+    """A column to sort by."""
+
+    column_name: str
+    ascending: bool = True
+    nulls_first: bool = False
+
+
+class ScannerBuilder:
+    """Collects the options of a scan.
+
+    Options that cannot change the rows of this engine's results are accepted and have no effect:
+    ``batch_readahead`` and ``fragment_readahead`` (reading ahead is bounded in bytes, by
+    ``io_buffer_size``), ``late_materialization``, ``use_stats``, ``use_scalar_index``,
+    ``prefilter``, ``fast_search`` and ``disable_scoring_autoprojection``.
+    """
+
+    def __init__(self, ds: LanceDataset) -> None:
+        self.ds = ds
+        self._native_dataset = ds._ds
+        self._options = _native.ScanOptions()
+        self._batch_size: Optional[int] = None
+        self._strict = False
+
+    def apply_defaults(self, default_opts: dict[str, Any]) -> ScannerBuilder:
+        """Sets options by name. Errors: ValueError for a name that is none."""
+        for name, value in default_opts.items():
+            setter = None if name.startswith("_") else getattr(type(self), name, None)
+            if setter is None or name in ("apply_defaults", "to_scanner"):
+                raise InvalidInput(f"Unknown option {name}")
+            if isinstance(value, dict):
+                setter(self, **value)
+            else:
+                setter(self, value)
+        return self
+
+    def _given(self, _dataset: Optional[_native.Dataset] = None, **given: Any) -> ScannerBuilder:
+        # Options as `LanceDataset.scanner` names them; None leaves the default.
+        names = {"fragments": "with_fragments", "index_segments": "with_index_segments"}
+        if _dataset is not None:
+            self._native_dataset = _dataset
+        for name, value in given.items():
+            if value is not None:
+                getattr(self, names.get(name, name))(value)
+        return self
+
+    def batch_size(self, batch_size: int) -> ScannerBuilder:
+        """Rows of every batch but the last."""
+        check_size("batch_size", batch_size, 1)
+        self._batch_size = batch_size
+        return self
+
+    def batch_size_bytes(self, batch_size_bytes: int) -> ScannerBuilder:
+        refuse("scanner", batch_size_bytes=batch_size_bytes)
+        return self
+
+    def io_buffer_size(self, io_buffer_size: int) -> ScannerBuilder:
+        """Bytes that may be read ahead of the caller."""
+        check_size("io_buffer_size", io_buffer_size, 1)
+        if io_buffer_size is not None:
+            self._options.read_ahead_bytes = io_buffer_size
+        return self
+
+    def batch_readahead(self, nbatches: Optional[int] = None) -> ScannerBuilder:
+        check_size("batch_readahead", nbatches, 1)
+        return self
+
+    def fragment_readahead(self, nfragments: Optional[int] = None) -> ScannerBuilder:
+        check_size("fragment_readahead", nfragments, 0)
+        return self
+
+    def scan_in_order(self, scan_in_order: bool = True) -> ScannerBuilder:
+        """False lets batches come as they are ready."""
+        self._options.ordered = scan_in_order
+        return self
+
+    def limit(self, n: Optional[int] = None) -> ScannerBuilder:
+        check_size("Limit", n, 0)
+        self._options.limit = n
+        return self
+
+    def offset(self, n: Optional[int] = None) -> ScannerBuilder:
+        check_size("Offset", n, 0)
+        self._options.offset = n or 0
+        return self
+
+    def columns(
+        self, cols: Optional[Union[list[str], dict[str, str]]] = None
+    ) -> ScannerBuilder:
+        """Names of columns, with dots below structs; all without it."""
+        self._options.columns = projection(cols, "scanner")
+        return self
+
+    def filter(self, filter: Filter) -> ScannerBuilder:
+        """SQL text or a pyarrow Expression."""
+        if isinstance(filter, dict) or type(filter).__name__ in (
+            "FullTextQuery",
+            "VectorSearchQuery",
+        ):
+            unbuilt("scanner(filter=...) with a search")
+        self._options.filter = predicate(filter, pa.schema(self._native_dataset.schema))
+        return self
+
+    def row_addr_prefilter(
+        self, allowlist: Optional[bytes] = None, blocklist: Optional[bytes] = None
+    ) -> ScannerBuilder:
+        refuse("scanner", row_addr_allowlist=allowlist, row_addr_blocklist=blocklist)
+        return self
+
+    def row_addr_allowlist(self, allowlist: Optional[bytes] = None) -> ScannerBuilder:
+        return self.row_addr_prefilter(allowlist=allowlist)
+
+    def row_addr_blocklist(self, blocklist: Optional[bytes] = None) -> ScannerBuilder:
+        return self.row_addr_prefilter(blocklist=blocklist)
+
+    def prefilter(self, prefilter: bool) -> ScannerBuilder:
+        return self
+
+    def with_row_id(self, with_row_id: bool = True) -> ScannerBuilder:
+        self._options.with_row_id = with_row_id
+        return self
+
+    def with_row_address(self, with_row_address: bool = True) -> ScannerBuilder:
+        """Adds ``_rowaddr``: the fragment's id in the upper 32 bits, the row in the lower."""
+        self._options.with_row_address = with_row_address
+        return self
+
+    def late_materialization(
+        self, late_materialization: Union[bool, list[str]]
+    ) -> ScannerBuilder:
+        return self
+
+    def blob_handling(self, blob_handling: Optional[str]) -> ScannerBuilder:
+        """How blob columns are read. Tables with such columns are refused when they are read."""
+        if blob_handling is not None and blob_handling not in _BLOB_HANDLING:
+            raise InvalidInput(
+                f"Invalid blob_handling: {blob_handling}. Expected one of: "
+                + ", ".join(_BLOB_HANDLING)
+            )
+        if blob_handling == "all_descriptions":
+            unbuilt('scanner(blob_handling="all_descriptions")')
+        return self
+
+    def use_stats(self, use_stats: bool = True) -> ScannerBuilder:
+        return self
+
+    def use_scalar_index(self, use_scalar_index: bool = True) -> ScannerBuilder:
+        return self
+
+    def with_fragments(self, fragments: Optional[Iterable[LanceFragment]]) -> ScannerBuilder:
+        """Only these fragments, in this order."""
+        if fragments is None:
+            self._options.fragment_ids = None
+            return self
+        given = list(fragments)
+        for fragment in given:
+            if not isinstance(fragment, LanceFragment):
+                raise TypeError(
+                    f"fragments must be an iterable of LanceFragment. Got {type(fragment)} instead."
+                )
+        self._options.fragment_ids = [fragment.fragment_id for fragment in given]
+        return self
+
+    def with_index_segments(self, index_segments: Optional[Iterable[Any]]) -> ScannerBuilder:
+        if index_segments is not None:
+            unbuilt("scanner(index_segments=...)")
+        return self
+
+    def nearest(
+        self,
+        column: str,
+        q: Any,
+        k: Optional[int] = None,
+        metric: Optional[str] = None,
+        nprobes: Optional[int] = None,
+        minimum_nprobes: Optional[int] = None,
+        maximum_nprobes: Optional[int] = None,
+        refine_factor: Optional[int] = None,
+        use_index: bool = True,
+        ef: Optional[int] = None,
+        query_parallelism: Optional[int] = None,
+        approx_mode: str = "normal",
+        distance_range: Optional[tuple[Optional[float], Optional[float]]] = None,
+        search_effort: Optional[float] = None,
+    ) -> ScannerBuilder:
+        unbuilt("scanner(nearest=...)")
+
+    def fast_search(self, flag: bool) -> ScannerBuilder:
+        return self
+
+    def include_deleted_rows(self, flag: bool) -> ScannerBuilder:
+        """Deleted rows come too, with a null ``_rowid``."""
+        self._options.include_deleted_rows = flag
+        return self
+
+    def full_text_search(
+        self, query: Any, columns: Optional[list[str]] = None
+    ) -> ScannerBuilder:
+        unbuilt("scanner(full_text_query=...)")
+
+    def full_text_query(self, query: Any) -> ScannerBuilder:
+        unbuilt("scanner(full_text_query=...)")
+
+    def minhash_search(self, query: Any) -> ScannerBuilder:
+        unbuilt("scanner(nearest=...) with a MinHashQuery")
+
+    def scan_stats_callback(self, callback: Any) -> ScannerBuilder:
+        refuse("scanner", scan_stats_callback=callback)
+        return self
+
+    def strict_batch_size(self, strict_batch_size: bool = False) -> ScannerBuilder:
+        """Fills batches also where no batch_size is given. A given one is always filled."""
+        self._strict = strict_batch_size
+        return self
+
+    def order_by(self, orderings: Optional[list[ColumnOrdering]]) -> ScannerBuilder:
+        refuse("scanner", order_by=orderings)
+        return self
+
+    def disable_scoring_autoprojection(self, disable: bool = True) -> ScannerBuilder:
+        return self
+
+    def substrait_aggregate(self, aggregate: bytes) -> ScannerBuilder:
+        refuse("scanner", substrait_aggregate=aggregate)
+        return self
+
+    def to_scanner(self) -> LanceScanner:
+        if self._batch_size is None and self._strict:
+            self._options.batch_size = _DEFAULT_BATCH_SIZE
+        else:
+            self._options.batch_size = self._batch_size
+        scanner = LanceScanner(self._options, self.ds)
+        scanner._native_dataset = self._native_dataset
+        return scanner
+
+
+class LanceScanner(pa.dataset.Scanner):
+    """A scan over one version of a table. May be run any number of times."""
+
+    def __init__(
+        self,
+        scanner: _native.ScanOptions,
+        dataset: LanceDataset,
+        snapshot: Optional[dict[str, Any]] = None,
+    ) -> None:
+        self._options = scanner
+        self._ds = dataset
+        # The scan's version stays, whatever the dataset object is moved on to.
+        self._native_dataset = dataset._ds
+
+    def _open(self) -> _native.BatchStream:
+        return _native.scan(self._native_dataset, self._options)
+
+    def to_table(self) -> pa.Table:
+        """All rows, in memory."""
+        return pa.table(self._open().read_all())
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """Batches as they are asked for; errors keep their classes."""
+        return _batches(self._open())
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        stream = self._open()
+        return pa.RecordBatchReader.from_batches(pa.schema(stream.schema), _batches(stream))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self, *, blob_mode: str = "lazy", **kwargs: Any) -> Any:
+        """All rows as a pandas DataFrame; `kwargs` are pyarrow's `Table.to_pandas`'s."""
+        if blob_mode not in ("lazy", "bytes", "descriptions"):
+            raise InvalidInput("blob_mode must be one of: 'lazy', 'bytes', 'descriptions'")
+        return self.to_table().to_pandas(**kwargs)
+
+    @property
+    def projected_schema(self) -> pa.Schema:
+        return pa.schema(_native.scan_schema(self._native_dataset, self._options))
+
+    @property
+    def dataset_schema(self) -> pa.Schema:
+        return self._ds.schema
+
+    def count_rows(self) -> int:
+        return _native.count_rows(self._native_dataset, self._options)
+
+    def head(self, num_rows: int) -> pa.Table:
+        batches = []
+        missing = num_rows
+        stream = self._open()
+        for batch in _batches(stream):
+            if missing <= 0:
+                break
+            batches.append(batch.slice(0, missing))
+            missing -= batch.num_rows
+        return pa.Table.from_batches(batches, pa.schema(stream.schema))
+
+    def scan_batches(self) -> list[pa.RecordBatch]:
+        return list(self.to_batches())
+
+    def explain_plan(self, verbose: bool = False) -> str:
+        unbuilt("LanceScanner.explain_plan")
+
+    def analyze_plan(self, count_rows: bool = False) -> str:
+        unbuilt("LanceScanner.analyze_plan")
+
+    def take(self, indices: Any) -> NoReturn:
+        unbuilt("LanceScanner.take")
+
+    @staticmethod
+    def from_dataset(*args: Any, **kwargs: Any) -> NoReturn:
+        unbuilt("LanceScanner.from_dataset")
+
+    @staticmethod
+    def from_fragment(*args: Any, **kwargs: Any) -> NoReturn:
+        unbuilt("LanceScanner.from_fragment")
+
+    @staticmethod
+    def from_batches(*args: Any, **kwargs: Any) -> NoReturn:
+        unbuilt("LanceScanner.from_batches")
+
+
+def _batches(stream: Any) -> Iterator[pa.RecordBatch]:
+    while (batch := stream.next()) is not None:
+        yield pa.record_batch(batch)

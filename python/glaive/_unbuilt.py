@@ -1,0 +1,500 @@
+"""The parts of pylance's interface that glaive does not have yet: same names and parameters, and a
+NotImplementedError that names the part. What is built moves out of here."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, NoReturn
+
+from .errors import unbuilt
+
+
+class UnbuiltDataset:
+    """Methods of LanceDataset."""
+
+    @classmethod
+    def from_pydantic_model(
+        cls,
+        model_class: Any,
+        data: Any,
+        uri: Any = None,
+        mode: Any = "create",
+        **kwargs: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.from_pydantic_model")
+
+    @property
+    def tags(self) -> Any:
+        unbuilt("LanceDataset.tags")
+
+    @property
+    def branches(self) -> Any:
+        unbuilt("LanceDataset.branches")
+
+    def create_branch(
+        self,
+        branch: Any,
+        reference: Any = None,
+        storage_options: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.create_branch")
+
+    def list_indices(self) -> NoReturn:
+        unbuilt("LanceDataset.list_indices")
+
+    def describe_indices(self) -> NoReturn:
+        unbuilt("LanceDataset.describe_indices")
+
+    def remap_row_addrs(self, addrs: Any) -> NoReturn:
+        unbuilt("LanceDataset.remap_row_addrs")
+
+    def index_statistics(self, index_name: Any) -> NoReturn:
+        unbuilt("LanceDataset.index_statistics")
+
+    def replace_schema_metadata(self, new_metadata: Any) -> NoReturn:
+        unbuilt("LanceDataset.replace_schema_metadata")
+
+    def replace_field_metadata(self, field_name: Any, new_metadata: Any) -> NoReturn:
+        unbuilt("LanceDataset.replace_field_metadata")
+
+    def update_metadata(self, values: Any, *, replace: Any = False) -> NoReturn:
+        unbuilt("LanceDataset.update_metadata")
+
+    def update_config(self, values: Any, *, replace: Any = False) -> NoReturn:
+        unbuilt("LanceDataset.update_config")
+
+    def update_schema_metadata(self, values: Any, *, replace: Any = False) -> NoReturn:
+        unbuilt("LanceDataset.update_schema_metadata")
+
+    def update_field_metadata(self, field_updates: Any, *, replace: Any = False) -> NoReturn:
+        unbuilt("LanceDataset.update_field_metadata")
+
+    def fragment_ids(self) -> NoReturn:
+        unbuilt("LanceDataset.fragment_ids")
+
+    def io_stats_snapshot(self) -> NoReturn:
+        unbuilt("LanceDataset.io_stats_snapshot")
+
+    def io_stats_incremental(self) -> NoReturn:
+        unbuilt("LanceDataset.io_stats_incremental")
+
+    def take_blobs(
+        self,
+        blob_column: Any,
+        ids: Any = None,
+        addresses: Any = None,
+        indices: Any = None,
+        *,
+        buffer_size: Any = 524288,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.take_blobs")
+
+    def read_blobs(
+        self,
+        blob_column: Any,
+        ids: Any = None,
+        addresses: Any = None,
+        indices: Any = None,
+        *,
+        io_buffer_size: Any = None,
+        preserve_order: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.read_blobs")
+
+    def read_blob_ranges(
+        self,
+        blob_column: Any,
+        requests: Any,
+        *,
+        selector: Any,
+        io_buffer_size: Any = None,
+        preserve_order: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.read_blob_ranges")
+
+    def alter_columns(self, *alterations: Any) -> NoReturn:
+        unbuilt("LanceDataset.alter_columns")
+
+    def merge(
+        self,
+        data_obj: Any,
+        left_on: Any,
+        right_on: Any = None,
+        schema: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.merge")
+
+    def truncate_table(self) -> NoReturn:
+        unbuilt("LanceDataset.truncate_table")
+
+    def merge_insert(self, on: Any = None) -> NoReturn:
+        unbuilt("LanceDataset.merge_insert")
+
+    def update(
+        self,
+        updates: Any,
+        where: Any = None,
+        conflict_retries: Any = 10,
+        retry_timeout: Any = timedelta(seconds=30),
+        data_storage_version: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.update")
+
+    @property
+    def storage_options_accessor(self) -> Any:
+        unbuilt("LanceDataset.storage_options_accessor")
+
+    def new_file_session(self) -> NoReturn:
+        unbuilt("LanceDataset.new_file_session")
+
+    def restore(self) -> NoReturn:
+        unbuilt("LanceDataset.restore")
+
+    def base_paths(self) -> NoReturn:
+        unbuilt("LanceDataset.base_paths")
+
+    def add_bases(self, new_bases: Any, transaction_properties: Any = None) -> NoReturn:
+        unbuilt("LanceDataset.add_bases")
+
+    def cleanup_old_versions(
+        self,
+        older_than: Any = None,
+        retain_versions: Any = None,
+        *,
+        delete_unverified: Any = False,
+        error_if_tagged_old_versions: Any = True,
+        delete_rate_limit: Any = None,
+        versions: Any = None,
+        delete_concurrency: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.cleanup_old_versions")
+
+    def explain_cleanup_old_versions(
+        self,
+        older_than: Any = None,
+        retain_versions: Any = None,
+        *,
+        delete_unverified: Any = False,
+        error_if_tagged_old_versions: Any = True,
+        delete_rate_limit: Any = None,
+        versions: Any = None,
+        include_files: Any = False,
+        max_files: Any = 1000,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.explain_cleanup_old_versions")
+
+    def create_scalar_index(
+        self,
+        column: Any,
+        index_type: Any,
+        name: Any = None,
+        *,
+        replace: Any = True,
+        train: Any = True,
+        fragment_ids: Any = None,
+        index_uuid: Any = None,
+        progress_callback: Any = None,
+        format_version: Any = None,
+        document_granularity: Any = "row",
+        **kwargs: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.create_scalar_index")
+
+    def create_index(
+        self,
+        column: Any,
+        index_type: Any,
+        name: Any = None,
+        metric: Any = "L2",
+        replace: Any = False,
+        num_partitions: Any = None,
+        ivf_centroids: Any = None,
+        pq_codebook: Any = None,
+        num_sub_vectors: Any = None,
+        accelerator: Any = None,
+        index_cache_size: Any = None,
+        shuffle_partition_batches: Any = None,
+        shuffle_partition_concurrency: Any = None,
+        ivf_centroids_file: Any = None,
+        precomputed_partition_dataset: Any = None,
+        storage_options: Any = None,
+        filter_nan: Any = True,
+        train: Any = True,
+        fragment_ids: Any = None,
+        index_uuid: Any = None,
+        *,
+        target_partition_size: Any = None,
+        streaming_sample_rate: Any = None,
+        streaming_coreset_rate: Any = None,
+        streaming_refine_passes: Any = None,
+        skip_transpose: Any = False,
+        progress_callback: Any = None,
+        **kwargs: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.create_index")
+
+    def create_index_uncommitted(
+        self,
+        column: Any,
+        index_type: Any,
+        name: Any = None,
+        metric: Any = "L2",
+        replace: Any = False,
+        num_partitions: Any = None,
+        ivf_centroids: Any = None,
+        pq_codebook: Any = None,
+        num_sub_vectors: Any = None,
+        accelerator: Any = None,
+        index_cache_size: Any = None,
+        shuffle_partition_batches: Any = None,
+        shuffle_partition_concurrency: Any = None,
+        ivf_centroids_file: Any = None,
+        precomputed_partition_dataset: Any = None,
+        storage_options: Any = None,
+        filter_nan: Any = True,
+        train: Any = True,
+        fragment_ids: Any = None,
+        index_uuid: Any = None,
+        *,
+        target_partition_size: Any = None,
+        streaming_sample_rate: Any = None,
+        streaming_coreset_rate: Any = None,
+        streaming_refine_passes: Any = None,
+        skip_transpose: Any = False,
+        rabitq_model: Any = None,
+        **kwargs: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.create_index_uncommitted")
+
+    def drop_index(self, name: Any) -> NoReturn:
+        unbuilt("LanceDataset.drop_index")
+
+    def prewarm_index(
+        self,
+        name: Any,
+        *,
+        with_position: Any = False,
+        index_segments: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.prewarm_index")
+
+    def merge_index_metadata(
+        self,
+        index_uuid: Any,
+        index_type: Any,
+        batch_readhead: Any = None,
+        progress_callback: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.merge_index_metadata")
+
+    def merge_existing_index_segments(self, segments: Any) -> NoReturn:
+        unbuilt("LanceDataset.merge_existing_index_segments")
+
+    def commit_existing_index_segments(
+        self,
+        index_name: Any,
+        column: Any,
+        segments: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.commit_existing_index_segments")
+
+    @staticmethod
+    def commit(
+        base_uri: Any,
+        operation: Any,
+        read_version: Any = None,
+        commit_lock: Any = None,
+        storage_options: Any = None,
+        enable_v2_manifest_paths: Any = None,
+        detached: Any = False,
+        max_retries: Any = 20,
+        *,
+        commit_message: Any = None,
+        enable_stable_row_ids: Any = None,
+        namespace_client: Any = None,
+        table_id: Any = None,
+        namespace_client_managed_versioning: Any = False,
+        base_store_params: Any = None,
+        commit_timeout: Any = timedelta(seconds=1800),
+    ) -> NoReturn:
+        unbuilt("LanceDataset.commit")
+
+    @staticmethod
+    def commit_batch(
+        dest: Any,
+        transactions: Any,
+        commit_lock: Any = None,
+        storage_options: Any = None,
+        enable_v2_manifest_paths: Any = None,
+        detached: Any = False,
+        max_retries: Any = 20,
+        base_store_params: Any = None,
+        commit_timeout: Any = timedelta(seconds=1800),
+    ) -> NoReturn:
+        unbuilt("LanceDataset.commit_batch")
+
+    def shallow_clone(
+        self,
+        target_path: Any,
+        reference: Any,
+        storage_options: Any = None,
+        **kwargs: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.shallow_clone")
+
+    def deep_clone(
+        self,
+        target_path: Any,
+        reference: Any,
+        storage_options: Any = None,
+        **kwargs: Any,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.deep_clone")
+
+    def migrate_manifest_paths_v2(self) -> NoReturn:
+        unbuilt("LanceDataset.migrate_manifest_paths_v2")
+
+    def delete_config_keys(self, keys: Any) -> NoReturn:
+        unbuilt("LanceDataset.delete_config_keys")
+
+    def get_transactions(self, recent_transactions: Any = 10) -> NoReturn:
+        unbuilt("LanceDataset.get_transactions")
+
+    def sql(self, sql: Any) -> NoReturn:
+        unbuilt("LanceDataset.sql")
+
+    def delta(
+        self,
+        compared_against: Any = None,
+        *,
+        begin_version: Any = None,
+        end_version: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.delta")
+
+    @staticmethod
+    def drop(base_uri: Any, storage_options: Any = None, ignore_not_found: Any = None) -> NoReturn:
+        unbuilt("LanceDataset.drop")
+
+    def get_ivf_model(self, index_name: Any) -> NoReturn:
+        unbuilt("LanceDataset.get_ivf_model")
+
+    def centroids(self, *, index_name: Any = None, column: Any = None) -> NoReturn:
+        unbuilt("LanceDataset.centroids")
+
+    def initialize_mem_wal(
+        self,
+        *,
+        maintained_indexes: Any = None,
+        bucket_column: Any = None,
+        num_buckets: Any = None,
+        identity_column: Any = None,
+        unsharded: Any = False,
+        durable_write: Any = None,
+        max_wal_buffer_size: Any = None,
+        max_wal_flush_interval_ms: Any = None,
+        max_memtable_size: Any = None,
+        max_memtable_rows: Any = None,
+        max_memtable_batches: Any = None,
+        max_unflushed_memtable_bytes: Any = None,
+        manifest_scan_batch_size: Any = None,
+        backpressure_log_interval_ms: Any = None,
+        stats_log_interval_ms: Any = None,
+        hnsw_params: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.initialize_mem_wal")
+
+    def mem_wal_index_details(self) -> NoReturn:
+        unbuilt("LanceDataset.mem_wal_index_details")
+
+    def mem_wal_writer(
+        self,
+        shard_id: Any,
+        *,
+        durable_write: Any = None,
+        max_wal_buffer_size: Any = None,
+        max_wal_flush_interval_ms: Any = None,
+        max_memtable_size: Any = None,
+        max_memtable_rows: Any = None,
+        max_memtable_batches: Any = None,
+        max_unflushed_memtable_bytes: Any = None,
+        manifest_scan_batch_size: Any = None,
+        backpressure_log_interval_ms: Any = None,
+        stats_log_interval_ms: Any = None,
+        hnsw_params: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.mem_wal_writer")
+
+    def tracked_files(self, *, min_version: Any = None, progress: Any = None) -> NoReturn:
+        unbuilt("LanceDataset.tracked_files")
+
+    def all_files(self) -> NoReturn:
+        unbuilt("LanceDataset.all_files")
+
+
+class UnbuiltFragment:
+    """Methods of LanceFragment."""
+
+    @staticmethod
+    def create_from_file(filename: Any, dataset: Any, fragment_id: Any) -> NoReturn:
+        unbuilt("LanceFragment.create_from_file")
+
+    @staticmethod
+    def create(
+        dataset_uri: Any,
+        data: Any,
+        fragment_id: Any = None,
+        schema: Any = None,
+        max_rows_per_group: Any = 1024,
+        progress: Any = None,
+        mode: Any = "append",
+        *,
+        data_storage_version: Any = None,
+        use_legacy_format: Any = None,
+        storage_options: Any = None,
+        namespace_client: Any = None,
+        table_id: Any = None,
+        session: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceFragment.create")
+
+    def validate(self) -> NoReturn:
+        unbuilt("LanceFragment.validate")
+
+    def open_session(self, columns: Any = None, with_row_address: Any = None) -> NoReturn:
+        unbuilt("LanceFragment.open_session")
+
+    def merge(
+        self,
+        data_obj: Any,
+        left_on: Any,
+        right_on: Any = None,
+        schema: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceFragment.merge")
+
+    def update_columns(
+        self,
+        data_obj: Any,
+        left_on: Any = "_rowid",
+        right_on: Any = None,
+        schema: Any = None,
+        *,
+        with_offsets: Any = False,
+    ) -> NoReturn:
+        unbuilt("LanceFragment.update_columns")
+
+    def merge_columns(
+        self,
+        value_func: Any,
+        columns: Any = None,
+        batch_size: Any = None,
+        reader_schema: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceFragment.merge_columns")
+
+    def delete(self, predicate: Any) -> NoReturn:
+        unbuilt("LanceFragment.delete")
+
+    def delete_rows(self, offsets: Any) -> NoReturn:
+        unbuilt("LanceFragment.delete_rows")

@@ -1,0 +1,12 @@
+"""Commits: the lock type of pylance, and the error of a commit that lost a race."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Callable
+
+from .errors import CommitConflictError as CommitConflictError
+
+CommitLock = Callable[[int], AbstractContextManager[None]]
+
+__all__ = ["CommitConflictError", "CommitLock"]

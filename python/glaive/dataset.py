@@ -1,0 +1,935 @@
+"""Tables: open, read, write and change them."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Iterator, Literal, NoReturn, Optional, TypedDict, Union
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.dataset
+
+from . import _native
+from ._arguments import predicate, projection, refuse, row_numbers, uri_text
+from ._options import write_options
+from ._scanner import ColumnOrdering as ColumnOrdering
+from ._scanner import LanceScanner, ScannerBuilder
+from ._unbuilt import UnbuiltDataset
+from .errors import InvalidInput, unbuilt
+from .fragment import DEFAULT_MAX_BYTES_PER_FILE, LanceFragment
+from .optimize import Compaction, CompactionMetrics
+from .schema import LanceField, LanceSchema
+from .types import _coerce_reader
+
+if TYPE_CHECKING:
+    from ._arguments import Filter
+    from .commit import CommitLock
+    from .types import ReaderLike
+
+    Columns = Optional[Union[list[str], dict[str, str]]]
+
+_READ_PARAMS = {"cache_repetition_index", "validate_on_decode"}
+
+
+class Version(TypedDict):
+    """An entry of a table's history; the time is the machine's local one."""
+
+    version: int
+    timestamp: datetime
+    metadata: dict[str, str]
+
+
+class VersionRef(TypedDict):
+    version: int
+
+
+class DeleteResult(TypedDict):
+    num_deleted_rows: int
+
+
+class DatasetStats(TypedDict):
+    num_deleted_rows: int
+    num_fragments: int
+    num_small_files: int
+
+
+@dataclass
+class Transaction:
+    """The change that made a version. `operation` is its name, such as ``"Append"``."""
+
+    read_version: int
+    operation: Any
+    uuid: str = field(default_factory=lambda: str(uuid4()))
+    transaction_properties: Optional[dict[str, str]] = field(default_factory=dict)
+
+
+class Session:
+    """A cache of manifests and of the metadata of data files, for the handles that share it.
+
+    `index_cache_size_bytes` has no effect: indices are not read.
+    """
+
+    def __init__(
+        self,
+        index_cache_size_bytes: Optional[int] = None,
+        metadata_cache_size_bytes: Optional[int] = None,
+        *,
+        index_cache_backend: Optional[Any] = None,
+        metadata_cache_backend: Optional[Any] = None,
+    ) -> None:
+        refuse(
+            "Session",
+            index_cache_backend=index_cache_backend,
+            metadata_cache_backend=metadata_cache_backend,
+        )
+        if metadata_cache_size_bytes is None:
+            self._session = _native.Session()
+        else:
+            self._session = _native.Session(metadata_cache_size_bytes)
+
+    def size_bytes(self) -> int:
+        """Bytes held now."""
+        return self._session.size_bytes()
+
+    def index_cache_size_bytes(self) -> int:
+        return 0
+
+    def is_same_as(self, other: Session) -> bool:
+        return self._session is other._session
+
+
+class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
+    """A table at one version.
+
+    Verbs that change the table move this object on to the version they make;
+    `checkout_version` and `write_dataset` give new objects. The parameters are those of
+    `glaive.dataset`.
+    """
+
+    def __init__(
+        self,
+        uri: Union[str, os.PathLike[str]],
+        version: Optional[Union[int, str]] = None,
+        block_size: Optional[int] = None,
+        index_cache_size: Optional[int] = None,
+        metadata_cache_size: Optional[int] = None,
+        commit_lock: Optional[CommitLock] = None,
+        storage_options: Optional[dict[str, str]] = None,
+        serialized_manifest: Optional[bytes] = None,
+        default_scan_options: Optional[dict[str, Any]] = None,
+        metadata_cache_size_bytes: Optional[int] = None,
+        index_cache_size_bytes: Optional[int] = None,
+        read_params: Optional[dict[str, Any]] = None,
+        session: Optional[Session] = None,
+        namespace_client: Optional[Any] = None,
+        table_id: Optional[list[str]] = None,
+        namespace_client_managed_versioning: bool = False,
+        base_store_params: Optional[dict[str, dict[str, str]]] = None,
+    ) -> None:
+        refuse(
+            "dataset",
+            commit_lock=commit_lock,
+            storage_options=storage_options,
+            serialized_manifest=serialized_manifest,
+            namespace_client=namespace_client,
+            table_id=table_id,
+            namespace_client_managed_versioning=namespace_client_managed_versioning,
+            base_store_params=base_store_params,
+        )
+        for name in read_params or {}:
+            if name not in _READ_PARAMS:
+                raise InvalidInput(f"Unknown read parameter {name}")
+        if session is None and metadata_cache_size_bytes is not None:
+            session = Session(metadata_cache_size_bytes=metadata_cache_size_bytes)
+        if isinstance(version, str):
+            unbuilt(f"opening the tag {version!r}")
+        self._session_object = session
+        self._storage_options = storage_options
+        self._default_scan_options = default_scan_options
+        self._read_params = read_params
+        native_session = None if session is None else session._session
+        self._ds = _native.Dataset.open(uri_text(uri), version, native_session)
+
+    def _with(self, native: _native.Dataset) -> LanceDataset:
+        other = LanceDataset.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._ds = native
+        return other
+
+    @classmethod
+    def _made(cls, native: _native.Dataset, session: Optional[Session] = None) -> LanceDataset:
+        dataset = LanceDataset.__new__(cls)
+        dataset._session_object = session
+        dataset._storage_options = None
+        dataset._default_scan_options = None
+        dataset._read_params = None
+        dataset._ds = native
+        return dataset
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The version travels, not the caches.
+        return LanceDataset._reopened, (
+            self.uri,
+            self.version,
+            self._default_scan_options,
+            self._read_params,
+        )
+
+    @staticmethod
+    def _reopened(
+        uri: str,
+        version: int,
+        default_scan_options: Optional[dict[str, Any]],
+        read_params: Optional[dict[str, Any]],
+    ) -> LanceDataset:
+        return LanceDataset(
+            uri, version, default_scan_options=default_scan_options, read_params=read_params
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __copy__(self) -> LanceDataset:
+        return self._with(self._ds)
+
+    def __len__(self) -> int:
+        return self.count_rows()
+
+    def __repr__(self) -> str:
+        return f"LanceDataset({self.uri!r}, version={self.version})"
+
+    # --- what a version is -------------------------------------------------------------------------
+
+    @property
+    def uri(self) -> str:
+        return self._ds.uri
+
+    @property
+    def version(self) -> int:
+        return self._ds.version
+
+    @property
+    def latest_version(self) -> int:
+        """The newest version of the table now, by a look at the store."""
+        return self._ds.latest_version()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns, with the meta columns that `default_scan_options` ask for."""
+        if self._default_scan_options:
+            return self.scanner().projected_schema
+        return pa.schema(self._ds.schema)
+
+    @property
+    def lance_schema(self) -> LanceSchema:
+        """The columns with their field ids."""
+        fields = [LanceField(f) for f in self._ds.fields()]
+        return LanceSchema(fields, pa.schema(self._ds.schema))
+
+    @property
+    def data_storage_version(self) -> str:
+        """Version of the file format that new files are written in."""
+        return self._ds.data_storage_version
+
+    @property
+    def max_field_id(self) -> int:
+        return self._ds.max_field_id
+
+    @property
+    def has_stable_row_ids(self) -> bool:
+        return self._ds.has_stable_row_ids
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Metadata of the table."""
+        return self._ds.table_metadata
+
+    @property
+    def schema_metadata(self) -> dict[str, str]:
+        metadata = pa.schema(self._ds.schema).metadata or {}
+        return {key.decode(): value.decode() for key, value in metadata.items()}
+
+    def config(self) -> dict[str, str]:
+        return self._ds.config
+
+    @property
+    def stats(self) -> LanceStats:
+        return LanceStats(self)
+
+    @property
+    def optimize(self) -> DatasetOptimizer:
+        return DatasetOptimizer(self)
+
+    @property
+    def initial_storage_options(self) -> Optional[dict[str, str]]:
+        return self._storage_options
+
+    def latest_storage_options(self) -> Optional[dict[str, str]]:
+        return self._storage_options
+
+    def session(self) -> Session:
+        if self._session_object is None:
+            self._session_object = Session.__new__(Session)
+            self._session_object._session = _native.Session.default()
+        return self._session_object
+
+    # --- versions ----------------------------------------------------------------------------------
+
+    def versions(self) -> list[Version]:
+        """The table's history, oldest first."""
+        return [_version(v.version, v.timestamp_ns, v.metadata) for v in self._ds.versions()]
+
+    def version_refs(self) -> list[VersionRef]:
+        return [{"version": entry.version} for entry in self._ds.versions()]
+
+    def get_version(self) -> Version:
+        """This version's entry of the history."""
+        return next(entry for entry in self.versions() if entry["version"] == self.version)
+
+    def checkout_version(
+        self, version: Union[int, str, tuple[Optional[str], Optional[int]]]
+    ) -> LanceDataset:
+        """Another version, as a new object."""
+        if isinstance(version, tuple):
+            branch, number = version
+            if branch not in (None, "main"):
+                unbuilt(f"checking out the branch {branch!r}")
+            if number is None:
+                return self._with(self._ds.checkout_latest())
+            version = number
+        if isinstance(version, str):
+            unbuilt(f"checking out the tag {version!r}")
+        return self._with(self._ds.checkout(version))
+
+    def checkout_latest(self) -> None:
+        """Moves this object to the newest version."""
+        self._ds = self._ds.checkout_latest()
+
+    def read_transaction(self, version: int) -> Optional[Transaction]:
+        """The change that made `version`, where the version still tells."""
+        info = self._ds.read_transaction(version)
+        if info is None:
+            return None
+        return Transaction(info.read_version, info.operation, info.uuid, info.properties)
+
+    # --- reading -----------------------------------------------------------------------------------
+
+    def _apply_default_scan_options(self, builder: ScannerBuilder) -> ScannerBuilder:
+        if self._default_scan_options:
+            builder = builder.apply_defaults(self._default_scan_options)
+        return builder
+
+    def scanner(
+        self,
+        columns: Columns = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        nearest: Optional[Any] = None,
+        batch_size: Optional[int] = None,
+        batch_size_bytes: Optional[int] = None,
+        batch_readahead: Optional[int] = None,
+        fragment_readahead: Optional[int] = None,
+        scan_in_order: Optional[bool] = None,
+        fragments: Optional[Any] = None,
+        index_segments: Optional[Any] = None,
+        full_text_query: Optional[Any] = None,
+        *,
+        prefilter: Optional[bool] = None,
+        with_row_id: Optional[bool] = None,
+        with_row_address: Optional[bool] = None,
+        use_stats: Optional[bool] = None,
+        fast_search: Optional[bool] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        blob_handling: Optional[
+            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        ] = None,
+        use_scalar_index: Optional[bool] = None,
+        include_deleted_rows: Optional[bool] = None,
+        scan_stats_callback: Optional[Any] = None,
+        strict_batch_size: Optional[bool] = None,
+        order_by: Optional[list[Any]] = None,
+        disable_scoring_autoprojection: Optional[bool] = None,
+        row_addr_allowlist: Optional[bytes] = None,
+        row_addr_blocklist: Optional[bytes] = None,
+    ) -> LanceScanner:
+        """A scan of this version.
+
+        Parameters
+        ----------
+        columns : list of str, optional
+            Names of columns, dotted below structs, in the order of the result. ``_rowid``,
+            ``_rowaddr`` and ``_rowoffset`` may be among them. All columns without it.
+        filter : str or pyarrow.compute.Expression, optional
+            Only rows for which this is true.
+        limit, offset : int, optional
+            A window of the rows that pass the filter.
+        batch_size : int, optional
+            Rows of every batch but the last, across fragments. Without it a batch has at most 8192
+            rows and ends where its fragment does.
+        scan_in_order : bool, default True
+            In the order of fragments and rows. False: as batches are ready.
+        fragments : iterable of LanceFragment, optional
+            Only these, in this order.
+        with_row_id, with_row_address : bool, default False
+            Adds ``_rowid``, ``_rowaddr``.
+        io_buffer_size : int, default 64 MiB
+            Bytes that may be read ahead of the caller.
+        include_deleted_rows : bool, default False
+            Deleted rows come too, with a null ``_rowid``.
+        strict_batch_size : bool, default False
+            Fills batches of 8192 rows where no `batch_size` is given.
+
+        Others
+            `ScannerBuilder` lists what is accepted without an effect. What is not supported raises
+            NotImplementedError when it is given.
+        """
+        builder = self._apply_default_scan_options(ScannerBuilder(self))
+        return builder._given(
+            columns=columns,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            nearest=nearest,
+            batch_size=batch_size,
+            batch_size_bytes=batch_size_bytes,
+            batch_readahead=batch_readahead,
+            fragment_readahead=fragment_readahead,
+            scan_in_order=scan_in_order,
+            fragments=fragments,
+            index_segments=index_segments,
+            full_text_query=full_text_query,
+            prefilter=prefilter,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            use_stats=use_stats,
+            fast_search=fast_search,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            blob_handling=blob_handling,
+            use_scalar_index=use_scalar_index,
+            include_deleted_rows=include_deleted_rows,
+            scan_stats_callback=scan_stats_callback,
+            strict_batch_size=strict_batch_size,
+            order_by=order_by,
+            disable_scoring_autoprojection=disable_scoring_autoprojection,
+            row_addr_allowlist=row_addr_allowlist,
+            row_addr_blocklist=row_addr_blocklist,
+        ).to_scanner()
+
+    def to_table(
+        self,
+        columns: Columns = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        nearest: Optional[Any] = None,
+        batch_size: Optional[int] = None,
+        batch_size_bytes: Optional[int] = None,
+        batch_readahead: Optional[int] = None,
+        fragment_readahead: Optional[int] = None,
+        scan_in_order: Optional[bool] = None,
+        *,
+        prefilter: Optional[bool] = None,
+        with_row_id: Optional[bool] = None,
+        with_row_address: Optional[bool] = None,
+        use_stats: Optional[bool] = None,
+        fast_search: Optional[bool] = None,
+        full_text_query: Optional[Any] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        blob_handling: Optional[str] = None,
+        use_scalar_index: Optional[bool] = None,
+        include_deleted_rows: Optional[bool] = None,
+        order_by: Optional[list[ColumnOrdering]] = None,
+        disable_scoring_autoprojection: Optional[bool] = None,
+    ) -> pa.Table:
+        """All rows of a scan, in memory. The parameters are those of `scanner`."""
+        return self.scanner(
+            columns=columns,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            nearest=nearest,
+            batch_size=batch_size,
+            batch_size_bytes=batch_size_bytes,
+            batch_readahead=batch_readahead,
+            fragment_readahead=fragment_readahead,
+            scan_in_order=scan_in_order,
+            prefilter=prefilter,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            use_stats=use_stats,
+            fast_search=fast_search,
+            full_text_query=full_text_query,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            blob_handling=blob_handling,
+            use_scalar_index=use_scalar_index,
+            include_deleted_rows=include_deleted_rows,
+            order_by=order_by,
+            disable_scoring_autoprojection=disable_scoring_autoprojection,
+        ).to_table()
+
+    def to_batches(
+        self,
+        columns: Columns = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        nearest: Optional[Any] = None,
+        batch_size: Optional[int] = None,
+        batch_size_bytes: Optional[int] = None,
+        batch_readahead: Optional[int] = None,
+        fragment_readahead: Optional[int] = None,
+        scan_in_order: Optional[bool] = None,
+        *,
+        prefilter: Optional[bool] = None,
+        with_row_id: Optional[bool] = None,
+        with_row_address: Optional[bool] = None,
+        use_stats: Optional[bool] = None,
+        full_text_query: Optional[Any] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        blob_handling: Optional[str] = None,
+        use_scalar_index: Optional[bool] = None,
+        strict_batch_size: Optional[bool] = None,
+        order_by: Optional[list[ColumnOrdering]] = None,
+        disable_scoring_autoprojection: Optional[bool] = None,
+        **kwargs: Any,
+    ) -> Iterator[pa.RecordBatch]:
+        """Batches of a scan, as they are asked for. The parameters are those of `scanner`."""
+        return self.scanner(
+            columns=columns,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            nearest=nearest,
+            batch_size=batch_size,
+            batch_size_bytes=batch_size_bytes,
+            batch_readahead=batch_readahead,
+            fragment_readahead=fragment_readahead,
+            scan_in_order=scan_in_order,
+            prefilter=prefilter,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            use_stats=use_stats,
+            full_text_query=full_text_query,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            blob_handling=blob_handling,
+            use_scalar_index=use_scalar_index,
+            strict_batch_size=strict_batch_size,
+            order_by=order_by,
+            disable_scoring_autoprojection=disable_scoring_autoprojection,
+            **kwargs,
+        ).to_batches()
+
+    def to_pandas(
+        self,
+        columns: Columns = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        nearest: Optional[Any] = None,
+        batch_size: Optional[int] = None,
+        batch_readahead: Optional[int] = None,
+        fragment_readahead: Optional[int] = None,
+        scan_in_order: Optional[bool] = None,
+        *,
+        prefilter: Optional[bool] = None,
+        with_row_id: Optional[bool] = None,
+        with_row_address: Optional[bool] = None,
+        use_stats: Optional[bool] = None,
+        fast_search: Optional[bool] = None,
+        full_text_query: Optional[Any] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        blob_mode: str = "lazy",
+        use_scalar_index: Optional[bool] = None,
+        include_deleted_rows: Optional[bool] = None,
+        order_by: Optional[list[ColumnOrdering]] = None,
+        disable_scoring_autoprojection: Optional[bool] = None,
+        **kwargs: Any,
+    ) -> Any:
+        """All rows of a scan as a pandas DataFrame; `kwargs` are those of `Table.to_pandas`."""
+        return self.scanner(
+            columns=columns,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            nearest=nearest,
+            batch_size=batch_size,
+            batch_readahead=batch_readahead,
+            fragment_readahead=fragment_readahead,
+            scan_in_order=scan_in_order,
+            prefilter=prefilter,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            use_stats=use_stats,
+            fast_search=fast_search,
+            full_text_query=full_text_query,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            use_scalar_index=use_scalar_index,
+            include_deleted_rows=include_deleted_rows,
+            order_by=order_by,
+            disable_scoring_autoprojection=disable_scoring_autoprojection,
+        ).to_pandas(blob_mode=blob_mode, **kwargs)
+
+    def count_rows(self, filter: Optional[Filter] = None, **kwargs: Any) -> int:
+        """Rows that pass `filter`; `kwargs` are the scanner's."""
+        if filter is None and not kwargs:
+            return _native.count_rows(self._ds, _native.ScanOptions())
+        return ScannerBuilder(self)._given(filter=filter, **kwargs).to_scanner().count_rows()
+
+    def head(self, num_rows: int, **kwargs: Any) -> pa.Table:
+        """The first rows; `kwargs` are the scanner's."""
+        return self.scanner(**{**kwargs, "limit": num_rows}).to_table()
+
+    def slice(self, start: int, end: int, columns: Columns = None) -> pa.Table:
+        """The rows from `start` on, before `end`."""
+        if start < 0:
+            raise InvalidInput(f"start must be non-negative, not {start}")
+        if end < start:
+            raise InvalidInput(f"end ({end}) is before start ({start})")
+        return self.scanner(offset=start, limit=end - start, columns=columns).to_table()
+
+    def take(self, indices: Any, columns: Columns = None) -> pa.Table:
+        """Rows by their position, in the order asked, repeats allowed."""
+        options = _native.TakeOptions()
+        options.columns = projection(columns, "take")
+        return pa.table(_native.take(self._ds, row_numbers(indices), options))
+
+    def _take_rows(
+        self,
+        row_ids: Any,
+        columns: Columns = None,
+        *,
+        ignore_deletions: bool = False,
+        **kargs: Any,
+    ) -> pa.Table:
+        """Rows by id: the row's address on tables without stable ids."""
+        refuse("_take_rows", ignore_deletions=ignore_deletions, **kargs)
+        options = _native.TakeOptions()
+        options.columns = projection(columns, "_take_rows")
+        return pa.table(_native.take_rows(self._ds, row_numbers(row_ids), options))
+
+    def sample(
+        self,
+        num_rows: int,
+        columns: Columns = None,
+        randomize_order: bool = True,
+        **kwargs: Any,
+    ) -> pa.Table:
+        """Rows drawn at random, each at most once."""
+        refuse("sample", **kwargs)
+        rows = random.sample(range(self.count_rows()), num_rows)
+        return self.take(rows if randomize_order else sorted(rows), columns)
+
+    def get_fragments(self, filter: Optional[Any] = None) -> list[LanceFragment]:
+        """All fragments, in the order of their ids."""
+        if filter is not None:
+            raise InvalidInput("get_fragments() does not take a filter")
+        return [LanceFragment(self, None, fragment=entry) for entry in self._ds.fragments()]
+
+    def get_fragment(self, fragment_id: int) -> Optional[LanceFragment]:
+        """The fragment with this id, or None."""
+        entry = self._ds.get_fragment(fragment_id)
+        return None if entry is None else LanceFragment(self, None, fragment=entry)
+
+    # --- changing ----------------------------------------------------------------------------------
+
+    def insert(self, data: ReaderLike, *, mode: str = "append", **kwargs: Any) -> None:
+        """Writes `data` to this table; `kwargs` are those of `write_dataset`."""
+        self._ds = write_dataset(data, self, mode=mode, **kwargs)._ds
+
+    def delete(
+        self,
+        predicate: Filter,
+        *,
+        conflict_retries: int = 10,
+        retry_timeout: timedelta = timedelta(seconds=30),
+    ) -> DeleteResult:
+        """Deletes the rows for which `predicate` is true.
+
+        Parameters
+        ----------
+        conflict_retries : int
+            Times to try again on a newer version when another writer changed the same rows.
+        retry_timeout : timedelta
+            How long to go on trying.
+        """
+        options = _native.DeleteOptions()
+        options.conflict_retries = conflict_retries
+        options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
+        result = _native.delete(self._ds, _predicate_on(self._ds, predicate), options)
+        self._ds = result.dataset
+        return {"num_deleted_rows": result.num_deleted_rows}
+
+    # --- pyarrow's methods that make no sense here; its own would read uninitialised memory ----------
+
+    @property
+    def partition_expression(self) -> NoReturn:
+        unbuilt("LanceDataset.partition_expression")
+
+    @property
+    def _scan_options(self) -> NoReturn:
+        unbuilt("LanceDataset._scan_options")
+
+    def _get_fragments(self, filter: Any) -> NoReturn:
+        unbuilt("LanceDataset._get_fragments")
+
+    def _scanner_options(self, options: Any) -> NoReturn:
+        unbuilt("LanceDataset._scanner_options")
+
+    def filter(self, expression: Any) -> NoReturn:
+        unbuilt("LanceDataset.filter")
+
+    def sort_by(self, sorting: Any, **kwargs: Any) -> NoReturn:
+        unbuilt("LanceDataset.sort_by")
+
+    def replace_schema(self, schema: Any) -> NoReturn:
+        unbuilt("LanceDataset.replace_schema")
+
+    def join(
+        self,
+        right_dataset: Any,
+        keys: Any,
+        right_keys: Any = None,
+        join_type: Any = "left outer",
+        left_suffix: Any = None,
+        right_suffix: Any = None,
+        coalesce_keys: Any = True,
+        use_threads: Any = True,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.join")
+
+    def join_asof(
+        self,
+        right_dataset: Any,
+        on: Any,
+        by: Any,
+        tolerance: Any,
+        right_on: Any = None,
+        right_by: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.join_asof")
+
+
+def _predicate_on(dataset: _native.Dataset, condition: Filter) -> _native.Predicate:
+    return predicate(condition, pa.schema(dataset.schema))
+
+
+def _version(version: int, timestamp_ns: int, metadata: dict[str, str]) -> Version:
+    # Through whole seconds and microseconds: a float of nanoseconds would round.
+    seconds, nanoseconds = divmod(timestamp_ns, 1_000_000_000)
+    moment = datetime.fromtimestamp(seconds) + timedelta(microseconds=nanoseconds // 1000)
+    return {"version": version, "timestamp": moment, "metadata": metadata}
+
+
+class LanceStats:
+    """Numbers about a version."""
+
+    def __init__(self, dataset: LanceDataset) -> None:
+        self._dataset = dataset
+
+    def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
+        """`num_small_files` counts fragments of fewer than `max_rows_per_group` rows."""
+        summary = self._dataset._ds.summary
+        fragments = self._dataset._ds.fragments()
+        return {
+            "num_deleted_rows": summary.deleted_rows,
+            "num_fragments": summary.num_fragments,
+            "num_small_files": sum(f.physical_rows < max_rows_per_group for f in fragments),
+        }
+
+    def index_stats(self, index_name: str) -> dict[str, Any]:
+        unbuilt("LanceStats.index_stats")
+
+    def data_stats(self) -> Any:
+        unbuilt("LanceStats.data_stats")
+
+
+class DatasetOptimizer:
+    """Verbs that change how a table is stored, not what it holds."""
+
+    def __init__(self, dataset: LanceDataset) -> None:
+        self._dataset = dataset
+
+    def compact_files(
+        self,
+        *,
+        target_rows_per_fragment: Optional[int] = None,
+        max_rows_per_group: Optional[int] = None,
+        max_bytes_per_file: Optional[int] = None,
+        materialize_deletions: Optional[bool] = None,
+        materialize_deletions_threshold: Optional[float] = None,
+        defer_index_remap: Optional[bool] = None,
+        num_threads: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        compaction_mode: Optional[
+            Literal["reencode", "try_binary_copy", "force_binary_copy"]
+        ] = None,
+        binary_copy_read_batch_bytes: Optional[int] = None,
+        max_source_fragments: Optional[int] = None,
+        max_source_rows: Optional[int] = None,
+        max_source_bytes: Optional[int] = None,
+        excluded_fragment_ids: Optional[list[int]] = None,
+        data_storage_version: Optional[str] = None,
+        max_page_bytes: Optional[int] = None,
+        data_cache_bytes: Optional[int] = None,
+    ) -> CompactionMetrics:
+        """Rewrites small fragments, and those with many deleted rows, into large ones.
+
+        Parameters
+        ----------
+        target_rows_per_fragment : int, default 1024 * 1024
+            Fragments below this are candidates, and new ones are cut near it.
+        max_rows_per_group : int, optional
+            Ends pages that hold 8 MiB or more after so many rows.
+        max_bytes_per_file : int, default 90 GiB
+            Size at which a new file is begun.
+        materialize_deletions : bool, default True
+            Rewrite fragments with deleted rows ...
+        materialize_deletions_threshold : float, default 0.1
+            ... above this fraction.
+        num_threads : int, optional
+            Tasks that run at once.
+        batch_size : int, optional
+            Rows decoded at a time. Leaves no trace in the files.
+        compaction_mode : str, default "reencode"
+        max_source_fragments, max_source_rows, max_source_bytes : int, optional
+            Bounds on what one call rewrites.
+        excluded_fragment_ids : list of int, optional
+            Fragments to leave alone.
+        data_storage_version : str, optional
+            Of the new files; the table's own without it.
+        max_page_bytes : int, default 256 MiB
+            A page ends when its next row would pass this. Bytes of rows, before encoding.
+        data_cache_bytes : int, default 256 MiB
+            The largest open page ends when all open ones together would pass this.
+        """
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]
+
+    def optimize_indices(self, **kwargs: Any) -> NoReturn:
+        unbuilt("optimize.optimize_indices")
+
+    def enable_auto_cleanup(self, auto_cleanup_config: Any, **kwargs: Any) -> NoReturn:
+        unbuilt("optimize.enable_auto_cleanup")
+
+    def disable_auto_cleanup(self, **kwargs: Any) -> NoReturn:
+        unbuilt("optimize.disable_auto_cleanup")
+
+
+def write_dataset(
+    data_obj: ReaderLike,
+    uri: Optional[Union[str, os.PathLike[str], LanceDataset]] = None,
+    schema: Optional[pa.Schema] = None,
+    mode: str = "create",
+    *,
+    max_rows_per_file: int = 1024 * 1024,
+    max_rows_per_group: int = 1024,
+    max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
+    data_cache_bytes: Optional[int] = None,
+    max_page_bytes: Optional[int] = None,
+    commit_lock: Optional[CommitLock] = None,
+    progress: Optional[Any] = None,
+    storage_options: Optional[dict[str, str]] = None,
+    data_storage_version: Optional[
+        Literal["stable", "2.0", "2.1", "2.2", "2.3", "next", "legacy", "0.1"]
+    ] = None,
+    use_legacy_format: Optional[bool] = None,
+    enable_v2_manifest_paths: bool = True,
+    enable_stable_row_ids: bool = False,
+    auto_cleanup_options: Optional[Any] = None,
+    commit_message: Optional[str] = None,
+    transaction_properties: Optional[dict[str, str]] = None,
+    initial_bases: Optional[list[Any]] = None,
+    target_bases: Optional[list[str]] = None,
+    target_all_bases: Optional[bool] = None,
+    base_store_params: Optional[dict[str, dict[str, str]]] = None,
+    external_blob_mode: Literal["reference", "ingest"] = "reference",
+    allow_external_blob_outside_bases: bool = False,
+    blob_pack_file_size_threshold: Optional[int] = None,
+    namespace_client: Optional[Any] = None,
+    table_id: Optional[list[str]] = None,
+    session: Optional[Session] = None,
+) -> LanceDataset:
+    """Writes rows as one new version of a table. A call that fails leaves no version and no file.
+
+    Parameters
+    ----------
+    data_obj : table, batch, reader, data frame, dict, list of dicts, dataset, scanner or iterable
+        The rows. An iterable of RecordBatch needs a `schema`.
+    uri : str, path or LanceDataset
+        Where. An open handle's schema and version are taken as they are.
+    schema : pyarrow.Schema, optional
+        What the data is cast to.
+    mode : {"create", "append", "overwrite"}
+        ``create`` fails where there is a table; the others create one where there is none.
+    max_rows_per_file : int
+        Rows after which a new file is begun.
+    max_rows_per_group : int
+        Ends pages that hold 8 MiB or more after so many rows. The default is no such limit.
+    max_bytes_per_file : int, default 90 GiB
+        Size at which a new file is begun.
+    data_cache_bytes : int, default 256 MiB
+        The largest open page ends when all open ones together would pass this.
+    max_page_bytes : int, default 256 MiB
+        A page ends when its next row would pass this. Bytes of rows, before encoding.
+    data_storage_version : str, optional
+        Version of the file format; the table's own, or "2.2" for a new one.
+    enable_v2_manifest_paths, enable_stable_row_ids : bool
+        For a new table.
+    commit_message : str, optional
+        Kept in the transaction.
+    transaction_properties : dict of str to str, optional
+        Kept in the transaction.
+
+    Others
+        Not supported: NotImplementedError when they are given.
+    """
+    refuse(
+        "write_dataset",
+        commit_lock=commit_lock,
+        progress=progress,
+        storage_options=storage_options,
+        auto_cleanup_options=auto_cleanup_options,
+        initial_bases=initial_bases,
+        target_bases=target_bases,
+        target_all_bases=target_all_bases,
+        base_store_params=base_store_params,
+        external_blob_mode=external_blob_mode if external_blob_mode != "reference" else None,
+        allow_external_blob_outside_bases=allow_external_blob_outside_bases,
+        blob_pack_file_size_threshold=blob_pack_file_size_threshold,
+        namespace_client=namespace_client,
+        table_id=table_id,
+    )
+    options = write_options(
+        mode=mode,
+        max_rows_per_file=max_rows_per_file,
+        max_rows_per_group=max_rows_per_group,
+        max_bytes_per_file=max_bytes_per_file,
+        data_cache_bytes=data_cache_bytes,
+        max_page_bytes=max_page_bytes,
+        data_storage_version=data_storage_version,
+        use_legacy_format=use_legacy_format,
+        session=session,
+    )
+    options.enable_v2_manifest_paths = enable_v2_manifest_paths
+    options.enable_stable_row_ids = enable_stable_row_ids
+    options.commit_message = commit_message
+    options.transaction_properties = transaction_properties or {}
+    if isinstance(uri, LanceDataset):
+        target: Any = uri._ds
+        session = session or uri._session_object
+    else:
+        target = uri_text(uri)
+    result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options)
+    return LanceDataset._made(result.dataset, session)

@@ -1,0 +1,571 @@
+"""Fragments of a table: their metadata, reading one, and writing some without a commit."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Union
+
+import pyarrow as pa
+import pyarrow.dataset
+
+from . import _native
+from ._arguments import projection, refuse, row_numbers, uri_text
+from ._options import write_options
+from ._unbuilt import UnbuiltFragment
+from .errors import InvalidInput, unbuilt
+from .types import _coerce_reader
+
+if TYPE_CHECKING:
+    from ._arguments import Filter
+    from .dataset import LanceDataset, LanceScanner, Session
+    from .types import ReaderLike
+
+DEFAULT_MAX_BYTES_PER_FILE = 90 * 1024 * 1024 * 1024
+
+
+class _Path(str):
+    """The path of a data file. Calling it is pylance's older spelling."""
+
+    def __call__(self) -> str:
+        warnings.warn("DataFile.path() is deprecated, use DataFile.path", DeprecationWarning)
+        return str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+@dataclass(init=False)
+class DataFile:
+    """A data file of a fragment.
+
+    Attributes
+    ----------
+    path : str
+        Relative to the table's ``data`` folder.
+    fields : list of int
+        Id of each field that the file holds.
+    column_indices : list of int
+        Column of the file for each entry of `fields`.
+    file_major_version, file_minor_version : int
+        Version of the file format.
+    file_size_bytes : int, optional
+        Size of the file, where known.
+    base_id : int, optional
+        The base path that `path` is under, where it is not the table's own.
+    """
+
+    _path: str
+    fields: list[int]
+    column_indices: list[int] = field(default_factory=list)
+    file_major_version: int = 0
+    file_minor_version: int = 0
+    file_size_bytes: Optional[int] = None
+    base_id: Optional[int] = None
+
+    def __init__(
+        self,
+        path: str,
+        fields: list[int],
+        column_indices: Optional[list[int]] = None,
+        file_major_version: int = 0,
+        file_minor_version: int = 0,
+        file_size_bytes: Optional[int] = None,
+        base_id: Optional[int] = None,
+    ) -> None:
+        self._path = path
+        self.fields = fields
+        self.column_indices = column_indices or []
+        self.file_major_version = file_major_version
+        self.file_minor_version = file_minor_version
+        self.file_size_bytes = file_size_bytes
+        self.base_id = base_id
+
+    @property
+    def path(self) -> str:
+        return _Path(self._path)
+
+    def field_ids(self) -> list[int]:
+        warnings.warn("DataFile.field_ids is deprecated, use DataFile.fields", DeprecationWarning)
+        return self.fields
+
+    @classmethod
+    def create(
+        cls, dataset: LanceDataset, path: str, *, base_id: Optional[int] = None
+    ) -> DataFile:
+        unbuilt("DataFile.create")
+
+    def _asdict(self) -> dict[str, Any]:
+        return {
+            "path": self._path,
+            "fields": self.fields,
+            "column_indices": self.column_indices,
+            "file_major_version": self.file_major_version,
+            "file_minor_version": self.file_minor_version,
+            "file_size_bytes": self.file_size_bytes,
+            "base_id": self.base_id,
+        }
+
+
+@dataclass
+class DeletionFile:
+    """The file that names a fragment's deleted rows."""
+
+    read_version: int
+    id: int
+    file_type: Literal["array", "bitmap"]
+    num_deleted_rows: int
+    base_id: Optional[int] = None
+
+    def asdict(self) -> dict[str, Any]:
+        return {
+            "read_version": self.read_version,
+            "id": self.id,
+            "file_type": self.file_type,
+            "num_deleted_rows": self.num_deleted_rows,
+            "base_id": self.base_id,
+        }
+
+    def path(self, fragment_id: int, base_uri: Optional[str] = None) -> str:
+        """Where the file is; relative to the table's root without a `base_uri`."""
+        suffix = "arrow" if self.file_type == "array" else "bin"
+        relative = f"_deletions/{fragment_id}-{self.read_version}-{self.id}.{suffix}"
+        return relative if base_uri is None else f"{base_uri}/{relative}"
+
+    def json(self) -> str:
+        return json.dumps(self.asdict())
+
+    @classmethod
+    def from_json(cls, json: str) -> DeletionFile:
+        return cls(**_parse(json))
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text)
+
+
+class _Opaque:
+    """Metadata that is carried along as the JSON it came as."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def asdict(self) -> Any:
+        return self._value
+
+    def json(self) -> str:
+        return json.dumps(self._value)
+
+    @classmethod
+    def from_json(cls, json: str) -> Any:
+        return cls(_parse(json))
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Any:
+        return cls(value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._value == self._value
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._value!r})"
+
+
+class RowIdMeta(_Opaque):
+    """The stable ids of a fragment's rows."""
+
+
+class RowDatasetVersionMeta(_Opaque):
+    """The versions in which a fragment's rows were made or last changed."""
+
+
+@dataclass
+class FragmentMetadata:
+    """What a version says about a fragment, or what was written for one that is not committed.
+
+    Attributes
+    ----------
+    id : int
+        Id of the fragment; 0 before the commit.
+    files : list of DataFile
+        Each holds some of the fields for all rows.
+    physical_rows : int
+        Rows in the files, deleted ones included.
+    deletion_file : DeletionFile, optional
+        Names the deleted rows.
+    row_id_meta, created_at_version_meta, last_updated_at_version_meta : optional
+        Ids and history of the rows, on tables with stable row ids.
+    overlays : list
+        Files whose values take the place of some of the base files' values.
+    """
+
+    id: int
+    files: list[DataFile]
+    physical_rows: int
+    deletion_file: Optional[DeletionFile] = None
+    row_id_meta: Optional[RowIdMeta] = None
+    created_at_version_meta: Optional[RowDatasetVersionMeta] = None
+    last_updated_at_version_meta: Optional[RowDatasetVersionMeta] = None
+    overlays: list[Any] = field(default_factory=list)
+
+    @property
+    def num_deletions(self) -> int:
+        return 0 if self.deletion_file is None else self.deletion_file.num_deleted_rows
+
+    @property
+    def num_rows(self) -> int:
+        return self.physical_rows - self.num_deletions
+
+    def data_files(self) -> list[DataFile]:
+        warnings.warn("FragmentMetadata.data_files is deprecated, use .files", DeprecationWarning)
+        return self.files
+
+    def to_json(self) -> dict[str, Any]:
+        """As a dict that the json module can write."""
+
+        def optional(value: Any) -> Any:
+            return None if value is None else value.asdict()
+
+        return {
+            "id": self.id,
+            "files": [file._asdict() for file in self.files],
+            "overlays": list(self.overlays),
+            "physical_rows": self.physical_rows,
+            "deletion_file": optional(self.deletion_file),
+            "row_id_meta": optional(self.row_id_meta),
+            "created_at_version_meta": optional(self.created_at_version_meta),
+            "last_updated_at_version_meta": optional(self.last_updated_at_version_meta),
+        }
+
+    @staticmethod
+    def from_json(json_data: str) -> FragmentMetadata:
+        values = json.loads(json_data)
+
+        def optional(name: str, make: Any) -> Any:
+            value = values.get(name)
+            return None if value is None else make(value)
+
+        return FragmentMetadata(
+            id=values["id"],
+            files=[DataFile(**file) for file in values["files"]],
+            physical_rows=values["physical_rows"],
+            deletion_file=optional("deletion_file", lambda value: DeletionFile(**value)),
+            row_id_meta=optional("row_id_meta", RowIdMeta),
+            created_at_version_meta=optional("created_at_version_meta", RowDatasetVersionMeta),
+            last_updated_at_version_meta=optional(
+                "last_updated_at_version_meta", RowDatasetVersionMeta
+            ),
+            overlays=values.get("overlays") or [],
+        )
+
+
+def from_native(fragment: _native.FragmentMetadata) -> FragmentMetadata:
+    return FragmentMetadata.from_json(fragment.to_json())
+
+
+def to_native(fragment: FragmentMetadata) -> _native.FragmentMetadata:
+    return _native.FragmentMetadata.from_json(json.dumps(fragment.to_json()))
+
+
+class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
+    """One fragment of a version of a table."""
+
+    def __init__(
+        self,
+        dataset: LanceDataset,
+        fragment_id: Optional[int],
+        *,
+        fragment: Optional[_native.FragmentMetadata] = None,
+    ) -> None:
+        if fragment is None:
+            if fragment_id is None:
+                raise InvalidInput("Either fragment or fragment_id must be specified")
+            fragment = dataset._ds.get_fragment(fragment_id)
+            if fragment is None:
+                raise InvalidInput(f"Fragment id does not exist: {fragment_id}")
+        self._ds = dataset
+        # The version is the fragment's own: a verb that moves `dataset` on does not change it.
+        self._native_dataset = dataset._ds
+        self._fragment = fragment
+
+    def __repr__(self) -> str:
+        return f"LanceFragment(id={self.fragment_id}, rows={self._fragment.num_rows})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LanceFragment, (self._ds, self.fragment_id)
+
+    @property
+    def fragment_id(self) -> int:
+        return self._fragment.id
+
+    @property
+    def metadata(self) -> FragmentMetadata:
+        return from_native(self._fragment)
+
+    @property
+    def num_deletions(self) -> int:
+        return self._fragment.num_deletions
+
+    @property
+    def physical_rows(self) -> int:
+        return self._fragment.physical_rows
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema(self._native_dataset.schema)
+
+    @property
+    def physical_schema(self) -> pa.Schema:
+        return self.schema
+
+    @property
+    def partition_expression(self) -> Any:
+        unbuilt("LanceFragment.partition_expression")
+
+    def data_files(self) -> list[DataFile]:
+        return self.metadata.files
+
+    def deletion_file(self) -> Optional[str]:
+        """Path of the deletion file under the table's root, if there is one."""
+        return self._fragment.deletion_path
+
+    def count_rows(self, filter: Optional[Filter] = None) -> int:
+        if filter is None:
+            return self._fragment.num_rows
+        return self.scanner(filter=filter).count_rows()
+
+    def head(self, num_rows: int) -> pa.Table:
+        return self.scanner(limit=num_rows).to_table()
+
+    def take(
+        self, indices: Any, columns: Optional[Union[list[str], dict[str, str]]] = None
+    ) -> pa.Table:
+        """Rows by their position among the fragment's live rows, in the order asked."""
+        options = _native.TakeOptions()
+        options.columns = projection(columns, "LanceFragment.take")
+        return pa.table(
+            _native.take_from_fragment(
+                self._native_dataset, self.fragment_id, row_numbers(indices), options
+            )
+        )
+
+    def scanner(
+        self,
+        *,
+        columns: Optional[Union[list[str], dict[str, str]]] = None,
+        batch_size: Optional[int] = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+        batch_readahead: int = 16,
+        blob_handling: Optional[
+            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        ] = None,
+        order_by: Optional[list[Any]] = None,
+        use_scalar_index: Optional[bool] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        include_deleted_rows: Optional[bool] = None,
+        batch_size_bytes: Optional[int] = None,
+        strict_batch_size: Optional[bool] = None,
+    ) -> LanceScanner:
+        """As `LanceDataset.scanner`, over this fragment's rows."""
+        from .dataset import ScannerBuilder
+
+        return ScannerBuilder(self._ds)._given(
+            _dataset=self._native_dataset,
+            columns=columns,
+            batch_size=batch_size,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            batch_readahead=batch_readahead,
+            blob_handling=blob_handling,
+            order_by=order_by,
+            use_scalar_index=use_scalar_index,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            include_deleted_rows=include_deleted_rows,
+            batch_size_bytes=batch_size_bytes,
+            strict_batch_size=strict_batch_size,
+            fragments=[self],
+        ).to_scanner()
+
+    def to_batches(
+        self,
+        *,
+        columns: Optional[Union[list[str], dict[str, str]]] = None,
+        batch_size: Optional[int] = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+        batch_readahead: int = 16,
+        blob_handling: Optional[
+            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        ] = None,
+        order_by: Optional[list[Any]] = None,
+        use_scalar_index: Optional[bool] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        include_deleted_rows: Optional[bool] = None,
+        batch_size_bytes: Optional[int] = None,
+        strict_batch_size: Optional[bool] = None,
+    ) -> Iterator[pa.RecordBatch]:
+        yield from self.scanner(
+            columns=columns,
+            batch_size=batch_size,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            batch_readahead=batch_readahead,
+            blob_handling=blob_handling,
+            order_by=order_by,
+            use_scalar_index=use_scalar_index,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            include_deleted_rows=include_deleted_rows,
+            batch_size_bytes=batch_size_bytes,
+            strict_batch_size=strict_batch_size,
+        ).to_batches()
+
+    def to_table(
+        self,
+        columns: Optional[Union[list[str], dict[str, str]]] = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+        blob_handling: Optional[
+            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        ] = None,
+        order_by: Optional[list[Any]] = None,
+        use_scalar_index: Optional[bool] = None,
+        io_buffer_size: Optional[int] = None,
+        late_materialization: Optional[Union[bool, list[str]]] = None,
+        include_deleted_rows: Optional[bool] = None,
+        batch_size_bytes: Optional[int] = None,
+        strict_batch_size: Optional[bool] = None,
+    ) -> pa.Table:
+        return self.scanner(
+            columns=columns,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            blob_handling=blob_handling,
+            order_by=order_by,
+            use_scalar_index=use_scalar_index,
+            io_buffer_size=io_buffer_size,
+            late_materialization=late_materialization,
+            include_deleted_rows=include_deleted_rows,
+            batch_size_bytes=batch_size_bytes,
+            strict_batch_size=strict_batch_size,
+        ).to_table()
+
+    def to_pandas(
+        self,
+        columns: Optional[Union[list[str], dict[str, str]]] = None,
+        filter: Optional[Filter] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+        blob_mode: str = "lazy",
+        order_by: Optional[list[Any]] = None,
+        **kwargs: Any,
+    ) -> Any:
+        return self.scanner(
+            columns=columns,
+            filter=filter,
+            limit=limit,
+            offset=offset,
+            batch_size=batch_size,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+            order_by=order_by,
+        ).to_pandas(blob_mode=blob_mode, **kwargs)
+
+
+def write_fragments(
+    data: ReaderLike,
+    dataset_uri: Union[str, os.PathLike[str], LanceDataset],
+    schema: Optional[pa.Schema] = None,
+    *,
+    return_transaction: bool = False,
+    mode: str = "append",
+    max_rows_per_file: int = 1024 * 1024,
+    max_rows_per_group: Optional[int] = 1024,
+    max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
+    data_cache_bytes: Optional[int] = None,
+    max_page_bytes: Optional[int] = None,
+    progress: Optional[Any] = None,
+    data_storage_version: Optional[str] = None,
+    use_legacy_format: Optional[bool] = None,
+    storage_options: Optional[dict[str, str]] = None,
+    enable_stable_row_ids: bool = False,
+    target_bases: Optional[list[str]] = None,
+    target_all_bases: Optional[bool] = None,
+    initial_bases: Optional[list[Any]] = None,
+    base_store_params: Optional[dict[str, dict[str, str]]] = None,
+    external_blob_mode: Literal["reference", "ingest"] = "reference",
+    allow_external_blob_outside_bases: bool = False,
+    namespace_client: Optional[Any] = None,
+    table_id: Optional[list[str]] = None,
+    session: Optional[Session] = None,
+) -> list[FragmentMetadata]:
+    """Writes data files and commits nothing.
+
+    The parameters are those of `write_dataset`. `enable_stable_row_ids` has no effect: ids are
+    assigned by the commit.
+
+    Returns
+    -------
+    list of FragmentMetadata
+        One for each file, with id 0.
+    """
+    from .dataset import LanceDataset
+
+    refuse(
+        "write_fragments",
+        return_transaction=return_transaction,
+        progress=progress,
+        storage_options=storage_options,
+        target_bases=target_bases,
+        target_all_bases=target_all_bases,
+        initial_bases=initial_bases,
+        base_store_params=base_store_params,
+        external_blob_mode=external_blob_mode if external_blob_mode != "reference" else None,
+        allow_external_blob_outside_bases=allow_external_blob_outside_bases,
+        namespace_client=namespace_client,
+        table_id=table_id,
+    )
+    options = write_options(
+        mode=mode,
+        max_rows_per_file=max_rows_per_file,
+        max_rows_per_group=max_rows_per_group,
+        max_bytes_per_file=max_bytes_per_file,
+        data_cache_bytes=data_cache_bytes,
+        max_page_bytes=max_page_bytes,
+        data_storage_version=data_storage_version,
+        use_legacy_format=use_legacy_format,
+        session=session,
+    )
+    if isinstance(dataset_uri, LanceDataset):
+        target: Any = dataset_uri._ds
+    else:
+        target = uri_text(dataset_uri)
+    fragments = _native.write_fragments(_coerce_reader(data, schema), target, options)
+    return [from_native(fragment) for fragment in fragments]

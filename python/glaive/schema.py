@@ -1,0 +1,86 @@
+"""The schema of a table with its field ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from . import _native
+
+
+class LanceField:
+    """A field of a table. Its id never changes and is never used again."""
+
+    def __init__(self, field: _native.FieldInfo) -> None:
+        self._field = field
+
+    def name(self) -> str:
+        return self._field.name
+
+    def id(self) -> int:
+        return self._field.id
+
+    def children(self) -> list[LanceField]:
+        return [LanceField(child) for child in self._field.children]
+
+    def metadata(self) -> dict[str, str]:
+        return dict(self._field.metadata)
+
+    def to_arrow(self) -> pa.Field:
+        return pa.schema(self._field.schema).field(0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LanceField):
+            return NotImplemented
+        return _shape(self) == _shape(other)
+
+    def __repr__(self) -> str:
+        return f"LanceField(name={self.name()!r}, id={self.id()}, type={self.to_arrow().type})"
+
+
+class LanceSchema:
+    """The fields of a table."""
+
+    def __init__(self, fields: list[LanceField], schema: pa.Schema) -> None:
+        self._fields = fields
+        self._schema = schema
+
+    def fields(self) -> list[LanceField]:
+        return list(self._fields)
+
+    def field(self, name: str) -> LanceField | None:
+        """The field at a path such as ``"a.b"``, if there is one."""
+        return _find(self._fields, name)
+
+    def field_case_insensitive(self, name: str) -> LanceField | None:
+        """As `field`; where no name matches exactly, one that differs in case only will do."""
+        return _find(self._fields, name) or _find(self._fields, name, fold=True)
+
+    def to_pyarrow(self) -> pa.Schema:
+        return self._schema
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LanceSchema):
+            return NotImplemented
+        return self._fields == other._fields and self._schema.equals(other._schema, True)
+
+    def __repr__(self) -> str:
+        return f"LanceSchema({self._fields})"
+
+
+def _shape(field: LanceField) -> tuple[object, ...]:
+    children = tuple(_shape(child) for child in field.children())
+    return (field.name(), field.id(), str(field.to_arrow()), children)
+
+
+def _find(fields: list[LanceField], path: str, fold: bool = False) -> LanceField | None:
+    head, _, rest = path.partition(".")
+    for field in fields:
+        name = field.name()
+        if name == path or (fold and name.lower() == path.lower()):
+            return field
+        if rest and (name == head or (fold and name.lower() == head.lower())):
+            return _find(field.children(), rest, fold)
+    return None
