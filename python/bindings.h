@@ -10,6 +10,7 @@ namespace nb = nanobind;
 void BindSession(nb::module_& m);
 void BindFragment(nb::module_& m);
 void BindDataset(nb::module_& m);
+void BindSchema(nb::module_& m);
 void BindScan(nb::module_& m);
 void BindWrite(nb::module_& m);
 void BindCompaction(nb::module_& m);

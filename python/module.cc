@@ -11,6 +11,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindSession(m);
   glaive::python::BindFragment(m);
   glaive::python::BindDataset(m);
+  glaive::python::BindSchema(m);
   glaive::python::BindScan(m);
   glaive::python::BindWrite(m);
   glaive::python::BindCompaction(m);

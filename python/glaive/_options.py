@@ -84,14 +84,14 @@ _COMPACTION = {
 
 
 def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
-    """CompactionOptions from pylance's dict. None means the default.
+    """CompactionOptions from pylance's dict. None leaves it to the table's config.
 
     ``binary_copy_read_batch_bytes`` and ``io_buffer_size`` are accepted as the hints that they are.
     """
     options = _native.CompactionOptions()
     for name, value in given.items():
         if name == "compaction_mode":
-            options.mode = _compaction_mode(value)
+            options.mode = None if value is None else _compaction_mode(value)
         elif name == "excluded_fragment_ids":
             options.excluded_fragment_ids = [int(number) for number in value or []]
         elif name == "defer_index_remap":
@@ -105,10 +105,9 @@ def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
     return options
 
 
-def _compaction_mode(mode: Optional[str]) -> _native.CompactionMode:
+def _compaction_mode(mode: str) -> _native.CompactionMode:
     known = _native.CompactionMode
     modes = {
-        None: known.reencode,
         "reencode": known.reencode,
         "try_binary_copy": known.try_binary_copy,
         "force_binary_copy": known.force_binary_copy,

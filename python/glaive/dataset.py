@@ -226,7 +226,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     @property
     def lance_schema(self) -> LanceSchema:
         """The columns with their field ids."""
-        fields = [LanceField(f) for f in self._ds.fields()]
+        fields = [LanceField(f) for f in _native.fields(self._ds)]
         return LanceSchema(fields, pa.schema(self._ds.schema))
 
     @property

@@ -26,7 +26,8 @@ class LanceField:
         return [LanceField(child) for child in self._field.children]
 
     def metadata(self) -> dict[str, str]:
-        return dict(self._field.metadata)
+        metadata = self.to_arrow().metadata or {}
+        return {key.decode(): value.decode() for key, value in metadata.items()}
 
     def to_arrow(self) -> pa.Field:
         return pa.schema(self._field.schema).field(0)
