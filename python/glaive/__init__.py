@@ -40,21 +40,21 @@ __all__ = [
 
 
 def dataset(
-    uri: Optional[Union[str, os.PathLike[str]]] = None,
-    version: Optional[Union[int, str]] = None,
-    asof: Optional[Union[datetime, str]] = None,
-    block_size: Optional[int] = None,
-    commit_lock: Optional[CommitLock] = None,
-    index_cache_size: Optional[int] = None,
-    storage_options: Optional[dict[str, str]] = None,
-    default_scan_options: Optional[dict[str, Any]] = None,
-    metadata_cache_size_bytes: Optional[int] = None,
-    index_cache_size_bytes: Optional[int] = None,
-    read_params: Optional[dict[str, Any]] = None,
-    session: Optional[Session] = None,
-    namespace_client: Optional[Any] = None,
-    table_id: Optional[list[str]] = None,
-    base_store_params: Optional[dict[str, dict[str, str]]] = None,
+    uri: str | os.PathLike[str] | None = None,
+    version: int | str | None = None,
+    asof: datetime | str | None = None,
+    block_size: int | None = None,
+    commit_lock: CommitLock | None = None,
+    index_cache_size: int | None = None,
+    storage_options: dict[str, str] | None = None,
+    default_scan_options: dict[str, Any] | None = None,
+    metadata_cache_size_bytes: int | None = None,
+    index_cache_size_bytes: int | None = None,
+    read_params: dict[str, Any] | None = None,
+    session: Session | None = None,
+    namespace_client: Any | None = None,
+    table_id: list[str] | None = None,
+    base_store_params: dict[str, dict[str, str]] | None = None,
 ) -> LanceDataset:
     """Opens a table.
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Mapping, Optional
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._arguments import check_size
 from .errors import InvalidInput, unbuilt
 
 if TYPE_CHECKING:
-    from .dataset import Session
+    from ._session import Session
 
 
 def write_options(
     *,
     mode: str,
     max_rows_per_file: int,
-    max_rows_per_group: Optional[int],
+    max_rows_per_group: int | None,
     max_bytes_per_file: int,
-    data_cache_bytes: Optional[int],
-    max_page_bytes: Optional[int],
-    data_storage_version: Optional[str],
-    use_legacy_format: Optional[bool],
-    session: Optional[Session],
+    data_cache_bytes: int | None,
+    max_page_bytes: int | None,
+    data_storage_version: str | None,
+    use_legacy_format: bool | None,
+    session: Session | None,
 ) -> _native.WriteOptions:
     """The options that write_dataset and write_fragments share."""
     if use_legacy_format is not None:
@@ -55,7 +56,7 @@ def _mode(mode: str) -> _native.WriteMode:
     return modes[mode.lower()]
 
 
-def _file_limits(**limits: Optional[int]) -> _native.FileLimits:
+def _file_limits(**limits: int | None) -> _native.FileLimits:
     options = _native.WriteOptions().limits
     for name, value in limits.items():
         check_size(name, value, 1)

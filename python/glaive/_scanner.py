@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -43,7 +44,7 @@ class ScannerBuilder:
         self.ds = ds
         self._native_dataset = ds._ds
         self._options = _native.ScanOptions()
-        self._batch_size: Optional[int] = None
+        self._batch_size: int | None = None
         self._strict = False
 
     def apply_defaults(self, default_opts: dict[str, Any]) -> ScannerBuilder:
@@ -58,7 +59,7 @@ class ScannerBuilder:
                 setter(self, value)
         return self
 
-    def _given(self, _dataset: Optional[_native.Dataset] = None, **given: Any) -> ScannerBuilder:
+    def _given(self, _dataset: _native.Dataset | None = None, **given: Any) -> ScannerBuilder:
         # Options as `LanceDataset.scanner` names them; None leaves the default.
         names = {"fragments": "with_fragments", "index_segments": "with_index_segments"}
         if _dataset is not None:
@@ -85,11 +86,11 @@ class ScannerBuilder:
             self._options.read_ahead_bytes = io_buffer_size
         return self
 
-    def batch_readahead(self, nbatches: Optional[int] = None) -> ScannerBuilder:
+    def batch_readahead(self, nbatches: int | None = None) -> ScannerBuilder:
         check_size("batch_readahead", nbatches, 1)
         return self
 
-    def fragment_readahead(self, nfragments: Optional[int] = None) -> ScannerBuilder:
+    def fragment_readahead(self, nfragments: int | None = None) -> ScannerBuilder:
         check_size("fragment_readahead", nfragments, 0)
         return self
 
@@ -98,19 +99,17 @@ class ScannerBuilder:
         self._options.ordered = scan_in_order
         return self
 
-    def limit(self, n: Optional[int] = None) -> ScannerBuilder:
+    def limit(self, n: int | None = None) -> ScannerBuilder:
         check_size("Limit", n, 0)
         self._options.limit = n
         return self
 
-    def offset(self, n: Optional[int] = None) -> ScannerBuilder:
+    def offset(self, n: int | None = None) -> ScannerBuilder:
         check_size("Offset", n, 0)
         self._options.offset = n or 0
         return self
 
-    def columns(
-        self, cols: Optional[Union[list[str], dict[str, str]]] = None
-    ) -> ScannerBuilder:
+    def columns(self, cols: list[str] | dict[str, str] | None = None) -> ScannerBuilder:
         """Names of columns, with dots below structs; all without it."""
         self._options.columns = projection(cols, "scanner")
         return self
@@ -126,15 +125,15 @@ class ScannerBuilder:
         return self
 
     def row_addr_prefilter(
-        self, allowlist: Optional[bytes] = None, blocklist: Optional[bytes] = None
+        self, allowlist: bytes | None = None, blocklist: bytes | None = None
     ) -> ScannerBuilder:
         refuse("scanner", row_addr_allowlist=allowlist, row_addr_blocklist=blocklist)
         return self
 
-    def row_addr_allowlist(self, allowlist: Optional[bytes] = None) -> ScannerBuilder:
+    def row_addr_allowlist(self, allowlist: bytes | None = None) -> ScannerBuilder:
         return self.row_addr_prefilter(allowlist=allowlist)
 
-    def row_addr_blocklist(self, blocklist: Optional[bytes] = None) -> ScannerBuilder:
+    def row_addr_blocklist(self, blocklist: bytes | None = None) -> ScannerBuilder:
         return self.row_addr_prefilter(blocklist=blocklist)
 
     def prefilter(self, prefilter: bool) -> ScannerBuilder:
@@ -149,12 +148,10 @@ class ScannerBuilder:
         self._options.with_row_address = with_row_address
         return self
 
-    def late_materialization(
-        self, late_materialization: Union[bool, list[str]]
-    ) -> ScannerBuilder:
+    def late_materialization(self, late_materialization: bool | list[str]) -> ScannerBuilder:
         return self
 
-    def blob_handling(self, blob_handling: Optional[str]) -> ScannerBuilder:
+    def blob_handling(self, blob_handling: str | None) -> ScannerBuilder:
         """How blob columns are read. Tables with such columns are refused when they are read."""
         if blob_handling is not None and blob_handling not in _BLOB_HANDLING:
             raise InvalidInput(
@@ -171,7 +168,7 @@ class ScannerBuilder:
     def use_scalar_index(self, use_scalar_index: bool = True) -> ScannerBuilder:
         return self
 
-    def with_fragments(self, fragments: Optional[Iterable[LanceFragment]]) -> ScannerBuilder:
+    def with_fragments(self, fragments: Iterable[LanceFragment] | None) -> ScannerBuilder:
         """Only these fragments, in this order."""
         if fragments is None:
             self._options.fragment_ids = None
@@ -185,7 +182,7 @@ class ScannerBuilder:
         self._options.fragment_ids = [fragment.fragment_id for fragment in given]
         return self
 
-    def with_index_segments(self, index_segments: Optional[Iterable[Any]]) -> ScannerBuilder:
+    def with_index_segments(self, index_segments: Iterable[Any] | None) -> ScannerBuilder:
         if index_segments is not None:
             unbuilt("scanner(index_segments=...)")
         return self
@@ -194,18 +191,18 @@ class ScannerBuilder:
         self,
         column: str,
         q: Any,
-        k: Optional[int] = None,
-        metric: Optional[str] = None,
-        nprobes: Optional[int] = None,
-        minimum_nprobes: Optional[int] = None,
-        maximum_nprobes: Optional[int] = None,
-        refine_factor: Optional[int] = None,
+        k: int | None = None,
+        metric: str | None = None,
+        nprobes: int | None = None,
+        minimum_nprobes: int | None = None,
+        maximum_nprobes: int | None = None,
+        refine_factor: int | None = None,
         use_index: bool = True,
-        ef: Optional[int] = None,
-        query_parallelism: Optional[int] = None,
+        ef: int | None = None,
+        query_parallelism: int | None = None,
         approx_mode: str = "normal",
-        distance_range: Optional[tuple[Optional[float], Optional[float]]] = None,
-        search_effort: Optional[float] = None,
+        distance_range: tuple[float | None, float | None] | None = None,
+        search_effort: float | None = None,
     ) -> ScannerBuilder:
         unbuilt("scanner(nearest=...)")
 
@@ -217,9 +214,7 @@ class ScannerBuilder:
         self._options.include_deleted_rows = flag
         return self
 
-    def full_text_search(
-        self, query: Any, columns: Optional[list[str]] = None
-    ) -> ScannerBuilder:
+    def full_text_search(self, query: Any, columns: list[str] | None = None) -> ScannerBuilder:
         unbuilt("scanner(full_text_query=...)")
 
     def full_text_query(self, query: Any) -> ScannerBuilder:
@@ -237,7 +232,7 @@ class ScannerBuilder:
         self._strict = strict_batch_size
         return self
 
-    def order_by(self, orderings: Optional[list[ColumnOrdering]]) -> ScannerBuilder:
+    def order_by(self, orderings: list[ColumnOrdering] | None) -> ScannerBuilder:
         refuse("scanner", order_by=orderings)
         return self
 
@@ -265,7 +260,7 @@ class LanceScanner(pa.dataset.Scanner):
         self,
         scanner: _native.ScanOptions,
         dataset: LanceDataset,
-        snapshot: Optional[dict[str, Any]] = None,
+        snapshot: dict[str, Any] | None = None,
     ) -> None:
         self._options = scanner
         self._ds = dataset

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Iterator, Literal, NoReturn, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 from uuid import uuid4
 
 import pyarrow as pa
@@ -14,22 +15,23 @@ import pyarrow.dataset
 
 from . import _native
 from ._arguments import predicate, projection, refuse, row_numbers, uri_text
-from ._options import write_options
 from ._scanner import ColumnOrdering as ColumnOrdering
 from ._scanner import LanceScanner, ScannerBuilder
+from ._session import Session as Session
+from ._stats import LanceStats
 from ._unbuilt import UnbuiltDataset
+from ._write import write_dataset as write_dataset
 from .errors import InvalidInput, unbuilt
-from .fragment import DEFAULT_MAX_BYTES_PER_FILE, LanceFragment
-from .optimize import Compaction, CompactionMetrics
+from .fragment import LanceFragment
+from .optimize import DatasetOptimizer
 from .schema import LanceField, LanceSchema
-from .types import _coerce_reader
 
 if TYPE_CHECKING:
     from ._arguments import Filter
     from .commit import CommitLock
     from .types import ReaderLike
 
-    Columns = Optional[Union[list[str], dict[str, str]]]
+    Columns = list[str] | dict[str, str] | None
 
 _READ_PARAMS = {"cache_repetition_index", "validate_on_decode"}
 
@@ -50,12 +52,6 @@ class DeleteResult(TypedDict):
     num_deleted_rows: int
 
 
-class DatasetStats(TypedDict):
-    num_deleted_rows: int
-    num_fragments: int
-    num_small_files: int
-
-
 @dataclass
 class Transaction:
     """The change that made a version. `operation` is its name, such as ``"Append"``."""
@@ -63,42 +59,7 @@ class Transaction:
     read_version: int
     operation: Any
     uuid: str = field(default_factory=lambda: str(uuid4()))
-    transaction_properties: Optional[dict[str, str]] = field(default_factory=dict)
-
-
-class Session:
-    """A cache of manifests and of the metadata of data files, for the handles that share it.
-
-    `index_cache_size_bytes` has no effect: indices are not read.
-    """
-
-    def __init__(
-        self,
-        index_cache_size_bytes: Optional[int] = None,
-        metadata_cache_size_bytes: Optional[int] = None,
-        *,
-        index_cache_backend: Optional[Any] = None,
-        metadata_cache_backend: Optional[Any] = None,
-    ) -> None:
-        refuse(
-            "Session",
-            index_cache_backend=index_cache_backend,
-            metadata_cache_backend=metadata_cache_backend,
-        )
-        if metadata_cache_size_bytes is None:
-            self._session = _native.Session()
-        else:
-            self._session = _native.Session(metadata_cache_size_bytes)
-
-    def size_bytes(self) -> int:
-        """Bytes held now."""
-        return self._session.size_bytes()
-
-    def index_cache_size_bytes(self) -> int:
-        return 0
-
-    def is_same_as(self, other: Session) -> bool:
-        return self._session is other._session
+    transaction_properties: dict[str, str] | None = field(default_factory=dict)
 
 
 class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
@@ -111,23 +72,23 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
 
     def __init__(
         self,
-        uri: Union[str, os.PathLike[str]],
-        version: Optional[Union[int, str]] = None,
-        block_size: Optional[int] = None,
-        index_cache_size: Optional[int] = None,
-        metadata_cache_size: Optional[int] = None,
-        commit_lock: Optional[CommitLock] = None,
-        storage_options: Optional[dict[str, str]] = None,
-        serialized_manifest: Optional[bytes] = None,
-        default_scan_options: Optional[dict[str, Any]] = None,
-        metadata_cache_size_bytes: Optional[int] = None,
-        index_cache_size_bytes: Optional[int] = None,
-        read_params: Optional[dict[str, Any]] = None,
-        session: Optional[Session] = None,
-        namespace_client: Optional[Any] = None,
-        table_id: Optional[list[str]] = None,
+        uri: str | os.PathLike[str],
+        version: int | str | None = None,
+        block_size: int | None = None,
+        index_cache_size: int | None = None,
+        metadata_cache_size: int | None = None,
+        commit_lock: CommitLock | None = None,
+        storage_options: dict[str, str] | None = None,
+        serialized_manifest: bytes | None = None,
+        default_scan_options: dict[str, Any] | None = None,
+        metadata_cache_size_bytes: int | None = None,
+        index_cache_size_bytes: int | None = None,
+        read_params: dict[str, Any] | None = None,
+        session: Session | None = None,
+        namespace_client: Any | None = None,
+        table_id: list[str] | None = None,
         namespace_client_managed_versioning: bool = False,
-        base_store_params: Optional[dict[str, dict[str, str]]] = None,
+        base_store_params: dict[str, dict[str, str]] | None = None,
     ) -> None:
         refuse(
             "dataset",
@@ -160,7 +121,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         return other
 
     @classmethod
-    def _made(cls, native: _native.Dataset, session: Optional[Session] = None) -> LanceDataset:
+    def _made(cls, native: _native.Dataset, session: Session | None = None) -> LanceDataset:
         dataset = LanceDataset.__new__(cls)
         dataset._session_object = session
         dataset._storage_options = None
@@ -182,8 +143,8 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     def _reopened(
         uri: str,
         version: int,
-        default_scan_options: Optional[dict[str, Any]],
-        read_params: Optional[dict[str, Any]],
+        default_scan_options: dict[str, Any] | None,
+        read_params: dict[str, Any] | None,
     ) -> LanceDataset:
         return LanceDataset(
             uri, version, default_scan_options=default_scan_options, read_params=read_params
@@ -201,7 +162,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     def __repr__(self) -> str:
         return f"LanceDataset({self.uri!r}, version={self.version})"
 
-    # --- what a version is -------------------------------------------------------------------------
+    # --- what a version is -----------------------------------------------------------------------
 
     @property
     def uri(self) -> str:
@@ -264,10 +225,10 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         return DatasetOptimizer(self)
 
     @property
-    def initial_storage_options(self) -> Optional[dict[str, str]]:
+    def initial_storage_options(self) -> dict[str, str] | None:
         return self._storage_options
 
-    def latest_storage_options(self) -> Optional[dict[str, str]]:
+    def latest_storage_options(self) -> dict[str, str] | None:
         return self._storage_options
 
     def session(self) -> Session:
@@ -276,7 +237,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
             self._session_object._session = _native.Session.default()
         return self._session_object
 
-    # --- versions ----------------------------------------------------------------------------------
+    # --- versions --------------------------------------------------------------------------------
 
     def versions(self) -> list[Version]:
         """The table's history, oldest first."""
@@ -289,9 +250,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         """This version's entry of the history."""
         return next(entry for entry in self.versions() if entry["version"] == self.version)
 
-    def checkout_version(
-        self, version: Union[int, str, tuple[Optional[str], Optional[int]]]
-    ) -> LanceDataset:
+    def checkout_version(self, version: int | str | tuple[str | None, int | None]) -> LanceDataset:
         """Another version, as a new object."""
         if isinstance(version, tuple):
             branch, number = version
@@ -308,14 +267,14 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         """Moves this object to the newest version."""
         self._ds = self._ds.checkout_latest()
 
-    def read_transaction(self, version: int) -> Optional[Transaction]:
+    def read_transaction(self, version: int) -> Transaction | None:
         """The change that made `version`, where the version still tells."""
         info = self._ds.read_transaction(version)
         if info is None:
             return None
         return Transaction(info.read_version, info.operation, info.uuid, info.properties)
 
-    # --- reading -----------------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------------
 
     def _apply_default_scan_options(self, builder: ScannerBuilder) -> ScannerBuilder:
         if self._default_scan_options:
@@ -325,37 +284,36 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     def scanner(
         self,
         columns: Columns = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
-        nearest: Optional[Any] = None,
-        batch_size: Optional[int] = None,
-        batch_size_bytes: Optional[int] = None,
-        batch_readahead: Optional[int] = None,
-        fragment_readahead: Optional[int] = None,
-        scan_in_order: Optional[bool] = None,
-        fragments: Optional[Any] = None,
-        index_segments: Optional[Any] = None,
-        full_text_query: Optional[Any] = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        nearest: Any | None = None,
+        batch_size: int | None = None,
+        batch_size_bytes: int | None = None,
+        batch_readahead: int | None = None,
+        fragment_readahead: int | None = None,
+        scan_in_order: bool | None = None,
+        fragments: Any | None = None,
+        index_segments: Any | None = None,
+        full_text_query: Any | None = None,
         *,
-        prefilter: Optional[bool] = None,
-        with_row_id: Optional[bool] = None,
-        with_row_address: Optional[bool] = None,
-        use_stats: Optional[bool] = None,
-        fast_search: Optional[bool] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
-        blob_handling: Optional[
-            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
-        ] = None,
-        use_scalar_index: Optional[bool] = None,
-        include_deleted_rows: Optional[bool] = None,
-        scan_stats_callback: Optional[Any] = None,
-        strict_batch_size: Optional[bool] = None,
-        order_by: Optional[list[Any]] = None,
-        disable_scoring_autoprojection: Optional[bool] = None,
-        row_addr_allowlist: Optional[bytes] = None,
-        row_addr_blocklist: Optional[bytes] = None,
+        prefilter: bool | None = None,
+        with_row_id: bool | None = None,
+        with_row_address: bool | None = None,
+        use_stats: bool | None = None,
+        fast_search: bool | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
+        blob_handling: Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        | None = None,
+        use_scalar_index: bool | None = None,
+        include_deleted_rows: bool | None = None,
+        scan_stats_callback: Any | None = None,
+        strict_batch_size: bool | None = None,
+        order_by: list[Any] | None = None,
+        disable_scoring_autoprojection: bool | None = None,
+        row_addr_allowlist: bytes | None = None,
+        row_addr_blocklist: bytes | None = None,
     ) -> LanceScanner:
         """A scan of this version.
 
@@ -424,29 +382,29 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     def to_table(
         self,
         columns: Columns = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
-        nearest: Optional[Any] = None,
-        batch_size: Optional[int] = None,
-        batch_size_bytes: Optional[int] = None,
-        batch_readahead: Optional[int] = None,
-        fragment_readahead: Optional[int] = None,
-        scan_in_order: Optional[bool] = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        nearest: Any | None = None,
+        batch_size: int | None = None,
+        batch_size_bytes: int | None = None,
+        batch_readahead: int | None = None,
+        fragment_readahead: int | None = None,
+        scan_in_order: bool | None = None,
         *,
-        prefilter: Optional[bool] = None,
-        with_row_id: Optional[bool] = None,
-        with_row_address: Optional[bool] = None,
-        use_stats: Optional[bool] = None,
-        fast_search: Optional[bool] = None,
-        full_text_query: Optional[Any] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
-        blob_handling: Optional[str] = None,
-        use_scalar_index: Optional[bool] = None,
-        include_deleted_rows: Optional[bool] = None,
-        order_by: Optional[list[ColumnOrdering]] = None,
-        disable_scoring_autoprojection: Optional[bool] = None,
+        prefilter: bool | None = None,
+        with_row_id: bool | None = None,
+        with_row_address: bool | None = None,
+        use_stats: bool | None = None,
+        fast_search: bool | None = None,
+        full_text_query: Any | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
+        blob_handling: str | None = None,
+        use_scalar_index: bool | None = None,
+        include_deleted_rows: bool | None = None,
+        order_by: list[ColumnOrdering] | None = None,
+        disable_scoring_autoprojection: bool | None = None,
     ) -> pa.Table:
         """All rows of a scan, in memory. The parameters are those of `scanner`."""
         return self.scanner(
@@ -478,28 +436,28 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     def to_batches(
         self,
         columns: Columns = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
-        nearest: Optional[Any] = None,
-        batch_size: Optional[int] = None,
-        batch_size_bytes: Optional[int] = None,
-        batch_readahead: Optional[int] = None,
-        fragment_readahead: Optional[int] = None,
-        scan_in_order: Optional[bool] = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        nearest: Any | None = None,
+        batch_size: int | None = None,
+        batch_size_bytes: int | None = None,
+        batch_readahead: int | None = None,
+        fragment_readahead: int | None = None,
+        scan_in_order: bool | None = None,
         *,
-        prefilter: Optional[bool] = None,
-        with_row_id: Optional[bool] = None,
-        with_row_address: Optional[bool] = None,
-        use_stats: Optional[bool] = None,
-        full_text_query: Optional[Any] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
-        blob_handling: Optional[str] = None,
-        use_scalar_index: Optional[bool] = None,
-        strict_batch_size: Optional[bool] = None,
-        order_by: Optional[list[ColumnOrdering]] = None,
-        disable_scoring_autoprojection: Optional[bool] = None,
+        prefilter: bool | None = None,
+        with_row_id: bool | None = None,
+        with_row_address: bool | None = None,
+        use_stats: bool | None = None,
+        full_text_query: Any | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
+        blob_handling: str | None = None,
+        use_scalar_index: bool | None = None,
+        strict_batch_size: bool | None = None,
+        order_by: list[ColumnOrdering] | None = None,
+        disable_scoring_autoprojection: bool | None = None,
         **kwargs: Any,
     ) -> Iterator[pa.RecordBatch]:
         """Batches of a scan, as they are asked for. The parameters are those of `scanner`."""
@@ -532,28 +490,28 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
     def to_pandas(
         self,
         columns: Columns = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
-        nearest: Optional[Any] = None,
-        batch_size: Optional[int] = None,
-        batch_readahead: Optional[int] = None,
-        fragment_readahead: Optional[int] = None,
-        scan_in_order: Optional[bool] = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        nearest: Any | None = None,
+        batch_size: int | None = None,
+        batch_readahead: int | None = None,
+        fragment_readahead: int | None = None,
+        scan_in_order: bool | None = None,
         *,
-        prefilter: Optional[bool] = None,
-        with_row_id: Optional[bool] = None,
-        with_row_address: Optional[bool] = None,
-        use_stats: Optional[bool] = None,
-        fast_search: Optional[bool] = None,
-        full_text_query: Optional[Any] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
+        prefilter: bool | None = None,
+        with_row_id: bool | None = None,
+        with_row_address: bool | None = None,
+        use_stats: bool | None = None,
+        fast_search: bool | None = None,
+        full_text_query: Any | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
         blob_mode: str = "lazy",
-        use_scalar_index: Optional[bool] = None,
-        include_deleted_rows: Optional[bool] = None,
-        order_by: Optional[list[ColumnOrdering]] = None,
-        disable_scoring_autoprojection: Optional[bool] = None,
+        use_scalar_index: bool | None = None,
+        include_deleted_rows: bool | None = None,
+        order_by: list[ColumnOrdering] | None = None,
+        disable_scoring_autoprojection: bool | None = None,
         **kwargs: Any,
     ) -> Any:
         """All rows of a scan as a pandas DataFrame; `kwargs` are those of `Table.to_pandas`."""
@@ -581,7 +539,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
             disable_scoring_autoprojection=disable_scoring_autoprojection,
         ).to_pandas(blob_mode=blob_mode, **kwargs)
 
-    def count_rows(self, filter: Optional[Filter] = None, **kwargs: Any) -> int:
+    def count_rows(self, filter: Filter | None = None, **kwargs: Any) -> int:
         """Rows that pass `filter`; `kwargs` are the scanner's."""
         if filter is None and not kwargs:
             return _native.count_rows(self._ds, _native.ScanOptions())
@@ -631,18 +589,18 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         rows = random.sample(range(self.count_rows()), num_rows)
         return self.take(rows if randomize_order else sorted(rows), columns)
 
-    def get_fragments(self, filter: Optional[Any] = None) -> list[LanceFragment]:
+    def get_fragments(self, filter: Any | None = None) -> list[LanceFragment]:
         """All fragments, in the order of their ids."""
         if filter is not None:
             raise InvalidInput("get_fragments() does not take a filter")
         return [LanceFragment(self, None, fragment=entry) for entry in self._ds.fragments()]
 
-    def get_fragment(self, fragment_id: int) -> Optional[LanceFragment]:
+    def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """The fragment with this id, or None."""
         entry = self._ds.get_fragment(fragment_id)
         return None if entry is None else LanceFragment(self, None, fragment=entry)
 
-    # --- changing ----------------------------------------------------------------------------------
+    # --- changing --------------------------------------------------------------------------------
 
     def insert(self, data: ReaderLike, *, mode: str = "append", **kwargs: Any) -> None:
         """Writes `data` to this table; `kwargs` are those of `write_dataset`."""
@@ -730,206 +688,3 @@ def _version(version: int, timestamp_ns: int, metadata: dict[str, str]) -> Versi
     seconds, nanoseconds = divmod(timestamp_ns, 1_000_000_000)
     moment = datetime.fromtimestamp(seconds) + timedelta(microseconds=nanoseconds // 1000)
     return {"version": version, "timestamp": moment, "metadata": metadata}
-
-
-class LanceStats:
-    """Numbers about a version."""
-
-    def __init__(self, dataset: LanceDataset) -> None:
-        self._dataset = dataset
-
-    def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
-        """`num_small_files` counts fragments of fewer than `max_rows_per_group` rows."""
-        summary = self._dataset._ds.summary
-        fragments = self._dataset._ds.fragments()
-        return {
-            "num_deleted_rows": summary.deleted_rows,
-            "num_fragments": summary.num_fragments,
-            "num_small_files": sum(f.physical_rows < max_rows_per_group for f in fragments),
-        }
-
-    def index_stats(self, index_name: str) -> dict[str, Any]:
-        unbuilt("LanceStats.index_stats")
-
-    def data_stats(self) -> Any:
-        unbuilt("LanceStats.data_stats")
-
-
-class DatasetOptimizer:
-    """Verbs that change how a table is stored, not what it holds."""
-
-    def __init__(self, dataset: LanceDataset) -> None:
-        self._dataset = dataset
-
-    def compact_files(
-        self,
-        *,
-        target_rows_per_fragment: Optional[int] = None,
-        max_rows_per_group: Optional[int] = None,
-        max_bytes_per_file: Optional[int] = None,
-        materialize_deletions: Optional[bool] = None,
-        materialize_deletions_threshold: Optional[float] = None,
-        defer_index_remap: Optional[bool] = None,
-        num_threads: Optional[int] = None,
-        batch_size: Optional[int] = None,
-        compaction_mode: Optional[
-            Literal["reencode", "try_binary_copy", "force_binary_copy"]
-        ] = None,
-        binary_copy_read_batch_bytes: Optional[int] = None,
-        max_source_fragments: Optional[int] = None,
-        max_source_rows: Optional[int] = None,
-        max_source_bytes: Optional[int] = None,
-        excluded_fragment_ids: Optional[list[int]] = None,
-        data_storage_version: Optional[str] = None,
-        max_page_bytes: Optional[int] = None,
-        data_cache_bytes: Optional[int] = None,
-    ) -> CompactionMetrics:
-        """Rewrites small fragments, and those with many deleted rows, into large ones.
-
-        Parameters
-        ----------
-        target_rows_per_fragment : int, default 1024 * 1024
-            Fragments below this are candidates, and new ones are cut near it.
-        max_rows_per_group : int, optional
-            Ends pages that hold 8 MiB or more after so many rows.
-        max_bytes_per_file : int, default 90 GiB
-            Size at which a new file is begun.
-        materialize_deletions : bool, default True
-            Rewrite fragments with deleted rows ...
-        materialize_deletions_threshold : float, default 0.1
-            ... above this fraction.
-        num_threads : int, optional
-            Tasks that run at once.
-        batch_size : int, optional
-            Rows decoded at a time. Leaves no trace in the files.
-        compaction_mode : str, default "reencode"
-        max_source_fragments, max_source_rows, max_source_bytes : int, optional
-            Bounds on what one call rewrites.
-        excluded_fragment_ids : list of int, optional
-            Fragments to leave alone.
-        data_storage_version : str, optional
-            Of the new files; the table's own without it.
-        max_page_bytes : int, default 256 MiB
-            A page ends when its next row would pass this. Bytes of rows, before encoding.
-        data_cache_bytes : int, default 256 MiB
-            The largest open page ends when all open ones together would pass this.
-        """
-        given = {name: value for name, value in locals().items() if name != "self"}
-        return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]
-
-    def optimize_indices(self, **kwargs: Any) -> NoReturn:
-        unbuilt("optimize.optimize_indices")
-
-    def enable_auto_cleanup(self, auto_cleanup_config: Any, **kwargs: Any) -> NoReturn:
-        unbuilt("optimize.enable_auto_cleanup")
-
-    def disable_auto_cleanup(self, **kwargs: Any) -> NoReturn:
-        unbuilt("optimize.disable_auto_cleanup")
-
-
-def write_dataset(
-    data_obj: ReaderLike,
-    uri: Optional[Union[str, os.PathLike[str], LanceDataset]] = None,
-    schema: Optional[pa.Schema] = None,
-    mode: str = "create",
-    *,
-    max_rows_per_file: int = 1024 * 1024,
-    max_rows_per_group: int = 1024,
-    max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
-    data_cache_bytes: Optional[int] = None,
-    max_page_bytes: Optional[int] = None,
-    commit_lock: Optional[CommitLock] = None,
-    progress: Optional[Any] = None,
-    storage_options: Optional[dict[str, str]] = None,
-    data_storage_version: Optional[
-        Literal["stable", "2.0", "2.1", "2.2", "2.3", "next", "legacy", "0.1"]
-    ] = None,
-    use_legacy_format: Optional[bool] = None,
-    enable_v2_manifest_paths: bool = True,
-    enable_stable_row_ids: bool = False,
-    auto_cleanup_options: Optional[Any] = None,
-    commit_message: Optional[str] = None,
-    transaction_properties: Optional[dict[str, str]] = None,
-    initial_bases: Optional[list[Any]] = None,
-    target_bases: Optional[list[str]] = None,
-    target_all_bases: Optional[bool] = None,
-    base_store_params: Optional[dict[str, dict[str, str]]] = None,
-    external_blob_mode: Literal["reference", "ingest"] = "reference",
-    allow_external_blob_outside_bases: bool = False,
-    blob_pack_file_size_threshold: Optional[int] = None,
-    namespace_client: Optional[Any] = None,
-    table_id: Optional[list[str]] = None,
-    session: Optional[Session] = None,
-) -> LanceDataset:
-    """Writes rows as one new version of a table. A call that fails leaves no version and no file.
-
-    Parameters
-    ----------
-    data_obj : table, batch, reader, data frame, dict, list of dicts, dataset, scanner or iterable
-        The rows. An iterable of RecordBatch needs a `schema`.
-    uri : str, path or LanceDataset
-        Where. An open handle's schema and version are taken as they are.
-    schema : pyarrow.Schema, optional
-        What the data is cast to.
-    mode : {"create", "append", "overwrite"}
-        ``create`` fails where there is a table; the others create one where there is none.
-    max_rows_per_file : int
-        Rows after which a new file is begun.
-    max_rows_per_group : int
-        Ends pages that hold 8 MiB or more after so many rows. The default is no such limit.
-    max_bytes_per_file : int, default 90 GiB
-        Size at which a new file is begun.
-    data_cache_bytes : int, default 256 MiB
-        The largest open page ends when all open ones together would pass this.
-    max_page_bytes : int, default 256 MiB
-        A page ends when its next row would pass this. Bytes of rows, before encoding.
-    data_storage_version : str, optional
-        Version of the file format; the table's own, or "2.2" for a new one.
-    enable_v2_manifest_paths, enable_stable_row_ids : bool
-        For a new table.
-    commit_message : str, optional
-        Kept in the transaction.
-    transaction_properties : dict of str to str, optional
-        Kept in the transaction.
-
-    Others
-        Not supported: NotImplementedError when they are given.
-    """
-    refuse(
-        "write_dataset",
-        commit_lock=commit_lock,
-        progress=progress,
-        storage_options=storage_options,
-        auto_cleanup_options=auto_cleanup_options,
-        initial_bases=initial_bases,
-        target_bases=target_bases,
-        target_all_bases=target_all_bases,
-        base_store_params=base_store_params,
-        external_blob_mode=external_blob_mode if external_blob_mode != "reference" else None,
-        allow_external_blob_outside_bases=allow_external_blob_outside_bases,
-        blob_pack_file_size_threshold=blob_pack_file_size_threshold,
-        namespace_client=namespace_client,
-        table_id=table_id,
-    )
-    options = write_options(
-        mode=mode,
-        max_rows_per_file=max_rows_per_file,
-        max_rows_per_group=max_rows_per_group,
-        max_bytes_per_file=max_bytes_per_file,
-        data_cache_bytes=data_cache_bytes,
-        max_page_bytes=max_page_bytes,
-        data_storage_version=data_storage_version,
-        use_legacy_format=use_legacy_format,
-        session=session,
-    )
-    options.enable_v2_manifest_paths = enable_v2_manifest_paths
-    options.enable_stable_row_ids = enable_stable_row_ids
-    options.commit_message = commit_message
-    options.transaction_properties = transaction_properties or {}
-    if isinstance(uri, LanceDataset):
-        target: Any = uri._ds
-        session = session or uri._session_object
-    else:
-        target = uri_text(uri)
-    result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options)
-    return LanceDataset._made(result.dataset, session)

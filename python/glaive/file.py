@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Optional, Union
+from typing import Any
 
 import pyarrow as pa
 
@@ -102,13 +102,13 @@ class LanceFileReader:
 
     def __init__(
         self,
-        path: Union[str, os.PathLike[str]],
-        storage_options: Optional[dict[str, str]] = None,
-        columns: Optional[list[str]] = None,
+        path: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        columns: list[str] | None = None,
         *,
-        namespace_client: Optional[Any] = None,
-        table_id: Optional[list[str]] = None,
-        _inner_reader: Optional[_native.DataFileReader] = None,
+        namespace_client: Any | None = None,
+        table_id: list[str] | None = None,
+        _inner_reader: _native.DataFileReader | None = None,
     ) -> None:
         refuse(
             "LanceFileReader",
@@ -133,7 +133,7 @@ class LanceFileReader:
     ) -> ReaderResults:
         """Rows by their number. Errors: ValueError unless `indices` ascend."""
         rows = list(indices)
-        for left, right in zip(rows, rows[1:]):
+        for left, right in zip(rows, rows[1:], strict=False):
             if left > right:
                 raise InvalidInput(f"indices must ascend, but {left} comes before {right}")
         return ReaderResults(self._reader.take(row_numbers(indices), batch_size))
@@ -189,16 +189,16 @@ class LanceFileWriter:
 
     def __init__(
         self,
-        path: Union[str, os.PathLike[str]],
-        schema: Optional[pa.Schema] = None,
+        path: str | os.PathLike[str],
+        schema: pa.Schema | None = None,
         *,
-        data_cache_bytes: Optional[int] = None,
-        version: Optional[str] = None,
-        storage_options: Optional[dict[str, str]] = None,
-        namespace_client: Optional[Any] = None,
-        table_id: Optional[list[str]] = None,
-        max_page_bytes: Optional[int] = None,
-        _inner_writer: Optional[_native.DataFileWriter] = None,
+        data_cache_bytes: int | None = None,
+        version: str | None = None,
+        storage_options: dict[str, str] | None = None,
+        namespace_client: Any | None = None,
+        table_id: list[str] | None = None,
+        max_page_bytes: int | None = None,
+        _inner_writer: _native.DataFileWriter | None = None,
         **kwargs: Any,
     ) -> None:
         refuse(
@@ -218,7 +218,7 @@ class LanceFileWriter:
         if schema is not None and _inner_writer is None:
             self._writer = _native.DataFileWriter.create(self._path, schema, self._options)
 
-    def write_batch(self, batch: Union[pa.RecordBatch, pa.Table]) -> None:
+    def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
         """Adds rows."""
         if self._writer is None:
             self._check_open()
@@ -227,7 +227,7 @@ class LanceFileWriter:
         for rows in batches:
             self._opened().write(rows)
 
-    def close(self) -> Optional[int]:
+    def close(self) -> int | None:
         """Finishes the file; the number of its rows. None when it was closed before."""
         if self._closed:
             return None
@@ -261,9 +261,9 @@ class LanceFileWriter:
 
     def __exit__(
         self,
-        exc_type: Optional[type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
     ) -> None:
         if exc_type is None:
             self.close()
@@ -282,10 +282,10 @@ class LanceFileSession:
 
     def __init__(
         self,
-        base_path: Union[str, os.PathLike[str]],
-        storage_options: Optional[dict[str, str]] = None,
-        namespace_client: Optional[Any] = None,
-        table_id: Optional[list[str]] = None,
+        base_path: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        namespace_client: Any | None = None,
+        table_id: list[str] | None = None,
     ) -> None:
         refuse(
             "LanceFileSession",
@@ -295,18 +295,18 @@ class LanceFileSession:
         )
         self._base = uri_text(base_path).rstrip("/")
 
-    def open_reader(self, path: str, columns: Optional[list[str]] = None) -> LanceFileReader:
+    def open_reader(self, path: str, columns: list[str] | None = None) -> LanceFileReader:
         return LanceFileReader(f"{self._base}/{path}", columns=columns)
 
     def open_writer(
         self,
         path: str,
         *,
-        schema: Optional[pa.Schema] = None,
-        data_cache_bytes: Optional[int] = None,
-        version: Optional[str] = None,
-        keep_original_array: Optional[bool] = None,
-        max_page_bytes: Optional[int] = None,
+        schema: pa.Schema | None = None,
+        data_cache_bytes: int | None = None,
+        version: str | None = None,
+        keep_original_array: bool | None = None,
+        max_page_bytes: int | None = None,
     ) -> LanceFileWriter:
         """A writer for a file; `keep_original_array` says how pylance buffers and has no effect."""
         return LanceFileWriter(
@@ -326,10 +326,10 @@ class LanceFileSession:
     def contains(self, path: str) -> bool:
         unbuilt("LanceFileSession.contains")
 
-    def list(self, path: Optional[str] = None) -> Any:
+    def list(self, path: str | None = None) -> Any:
         unbuilt("LanceFileSession.list")
 
-    def list_with_delimiter(self, path: Optional[str] = None) -> Any:
+    def list_with_delimiter(self, path: str | None = None) -> Any:
         unbuilt("LanceFileSession.list_with_delimiter")
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -20,7 +21,9 @@ from .types import _coerce_reader
 
 if TYPE_CHECKING:
     from ._arguments import Filter
-    from .dataset import LanceDataset, LanceScanner, Session
+    from ._scanner import LanceScanner
+    from ._session import Session
+    from .dataset import LanceDataset
     from .types import ReaderLike
 
 DEFAULT_MAX_BYTES_PER_FILE = 90 * 1024 * 1024 * 1024
@@ -30,7 +33,9 @@ class _Path(str):
     """The path of a data file. Calling it is pylance's older spelling."""
 
     def __call__(self) -> str:
-        warnings.warn("DataFile.path() is deprecated, use DataFile.path", DeprecationWarning)
+        warnings.warn(
+            "DataFile.path() is deprecated, use DataFile.path", DeprecationWarning, stacklevel=2
+        )
         return str(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -62,18 +67,18 @@ class DataFile:
     column_indices: list[int] = field(default_factory=list)
     file_major_version: int = 0
     file_minor_version: int = 0
-    file_size_bytes: Optional[int] = None
-    base_id: Optional[int] = None
+    file_size_bytes: int | None = None
+    base_id: int | None = None
 
     def __init__(
         self,
         path: str,
         fields: list[int],
-        column_indices: Optional[list[int]] = None,
+        column_indices: list[int] | None = None,
         file_major_version: int = 0,
         file_minor_version: int = 0,
-        file_size_bytes: Optional[int] = None,
-        base_id: Optional[int] = None,
+        file_size_bytes: int | None = None,
+        base_id: int | None = None,
     ) -> None:
         self._path = path
         self.fields = fields
@@ -88,13 +93,15 @@ class DataFile:
         return _Path(self._path)
 
     def field_ids(self) -> list[int]:
-        warnings.warn("DataFile.field_ids is deprecated, use DataFile.fields", DeprecationWarning)
+        warnings.warn(
+            "DataFile.field_ids is deprecated, use DataFile.fields",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         return self.fields
 
     @classmethod
-    def create(
-        cls, dataset: LanceDataset, path: str, *, base_id: Optional[int] = None
-    ) -> DataFile:
+    def create(cls, dataset: LanceDataset, path: str, *, base_id: int | None = None) -> DataFile:
         unbuilt("DataFile.create")
 
     def _asdict(self) -> dict[str, Any]:
@@ -117,7 +124,7 @@ class DeletionFile:
     id: int
     file_type: Literal["array", "bitmap"]
     num_deleted_rows: int
-    base_id: Optional[int] = None
+    base_id: int | None = None
 
     def asdict(self) -> dict[str, Any]:
         return {
@@ -128,7 +135,7 @@ class DeletionFile:
             "base_id": self.base_id,
         }
 
-    def path(self, fragment_id: int, base_uri: Optional[str] = None) -> str:
+    def path(self, fragment_id: int, base_uri: str | None = None) -> str:
         """Where the file is; relative to the table's root without a `base_uri`."""
         suffix = "arrow" if self.file_type == "array" else "bin"
         relative = f"_deletions/{fragment_id}-{self.read_version}-{self.id}.{suffix}"
@@ -204,10 +211,10 @@ class FragmentMetadata:
     id: int
     files: list[DataFile]
     physical_rows: int
-    deletion_file: Optional[DeletionFile] = None
-    row_id_meta: Optional[RowIdMeta] = None
-    created_at_version_meta: Optional[RowDatasetVersionMeta] = None
-    last_updated_at_version_meta: Optional[RowDatasetVersionMeta] = None
+    deletion_file: DeletionFile | None = None
+    row_id_meta: RowIdMeta | None = None
+    created_at_version_meta: RowDatasetVersionMeta | None = None
+    last_updated_at_version_meta: RowDatasetVersionMeta | None = None
     overlays: list[Any] = field(default_factory=list)
 
     @property
@@ -219,7 +226,11 @@ class FragmentMetadata:
         return self.physical_rows - self.num_deletions
 
     def data_files(self) -> list[DataFile]:
-        warnings.warn("FragmentMetadata.data_files is deprecated, use .files", DeprecationWarning)
+        warnings.warn(
+            "FragmentMetadata.data_files is deprecated, use .files",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         return self.files
 
     def to_json(self) -> dict[str, Any]:
@@ -275,9 +286,9 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
     def __init__(
         self,
         dataset: LanceDataset,
-        fragment_id: Optional[int],
+        fragment_id: int | None,
         *,
-        fragment: Optional[_native.FragmentMetadata] = None,
+        fragment: _native.FragmentMetadata | None = None,
     ) -> None:
         if fragment is None:
             if fragment_id is None:
@@ -327,11 +338,11 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
     def data_files(self) -> list[DataFile]:
         return self.metadata.files
 
-    def deletion_file(self) -> Optional[str]:
+    def deletion_file(self) -> str | None:
         """Path of the deletion file under the table's root, if there is one."""
         return self._fragment.deletion_path
 
-    def count_rows(self, filter: Optional[Filter] = None) -> int:
+    def count_rows(self, filter: Filter | None = None) -> int:
         if filter is None:
             return self._fragment.num_rows
         return self.scanner(filter=filter).count_rows()
@@ -339,9 +350,7 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
     def head(self, num_rows: int) -> pa.Table:
         return self.scanner(limit=num_rows).to_table()
 
-    def take(
-        self, indices: Any, columns: Optional[Union[list[str], dict[str, str]]] = None
-    ) -> pa.Table:
+    def take(self, indices: Any, columns: list[str] | dict[str, str] | None = None) -> pa.Table:
         """Rows by their position among the fragment's live rows, in the order asked."""
         options = _native.TakeOptions()
         options.columns = projection(columns, "LanceFragment.take")
@@ -354,70 +363,72 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
     def scanner(
         self,
         *,
-        columns: Optional[Union[list[str], dict[str, str]]] = None,
-        batch_size: Optional[int] = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
+        columns: list[str] | dict[str, str] | None = None,
+        batch_size: int | None = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
         batch_readahead: int = 16,
-        blob_handling: Optional[
-            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
-        ] = None,
-        order_by: Optional[list[Any]] = None,
-        use_scalar_index: Optional[bool] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
-        include_deleted_rows: Optional[bool] = None,
-        batch_size_bytes: Optional[int] = None,
-        strict_batch_size: Optional[bool] = None,
+        blob_handling: Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        | None = None,
+        order_by: list[Any] | None = None,
+        use_scalar_index: bool | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
+        include_deleted_rows: bool | None = None,
+        batch_size_bytes: int | None = None,
+        strict_batch_size: bool | None = None,
     ) -> LanceScanner:
         """As `LanceDataset.scanner`, over this fragment's rows."""
-        from .dataset import ScannerBuilder
+        from ._scanner import ScannerBuilder
 
-        return ScannerBuilder(self._ds)._given(
-            _dataset=self._native_dataset,
-            columns=columns,
-            batch_size=batch_size,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            batch_readahead=batch_readahead,
-            blob_handling=blob_handling,
-            order_by=order_by,
-            use_scalar_index=use_scalar_index,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            include_deleted_rows=include_deleted_rows,
-            batch_size_bytes=batch_size_bytes,
-            strict_batch_size=strict_batch_size,
-            fragments=[self],
-        ).to_scanner()
+        return (
+            ScannerBuilder(self._ds)
+            ._given(
+                _dataset=self._native_dataset,
+                columns=columns,
+                batch_size=batch_size,
+                filter=filter,
+                limit=limit,
+                offset=offset,
+                with_row_id=with_row_id,
+                with_row_address=with_row_address,
+                batch_readahead=batch_readahead,
+                blob_handling=blob_handling,
+                order_by=order_by,
+                use_scalar_index=use_scalar_index,
+                io_buffer_size=io_buffer_size,
+                late_materialization=late_materialization,
+                include_deleted_rows=include_deleted_rows,
+                batch_size_bytes=batch_size_bytes,
+                strict_batch_size=strict_batch_size,
+                fragments=[self],
+            )
+            .to_scanner()
+        )
 
     def to_batches(
         self,
         *,
-        columns: Optional[Union[list[str], dict[str, str]]] = None,
-        batch_size: Optional[int] = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
+        columns: list[str] | dict[str, str] | None = None,
+        batch_size: int | None = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
         batch_readahead: int = 16,
-        blob_handling: Optional[
-            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
-        ] = None,
-        order_by: Optional[list[Any]] = None,
-        use_scalar_index: Optional[bool] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
-        include_deleted_rows: Optional[bool] = None,
-        batch_size_bytes: Optional[int] = None,
-        strict_batch_size: Optional[bool] = None,
+        blob_handling: Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        | None = None,
+        order_by: list[Any] | None = None,
+        use_scalar_index: bool | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
+        include_deleted_rows: bool | None = None,
+        batch_size_bytes: int | None = None,
+        strict_batch_size: bool | None = None,
     ) -> Iterator[pa.RecordBatch]:
         yield from self.scanner(
             columns=columns,
@@ -440,22 +451,21 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
 
     def to_table(
         self,
-        columns: Optional[Union[list[str], dict[str, str]]] = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
+        columns: list[str] | dict[str, str] | None = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
-        blob_handling: Optional[
-            Literal["all_binary", "blobs_descriptions", "all_descriptions"]
-        ] = None,
-        order_by: Optional[list[Any]] = None,
-        use_scalar_index: Optional[bool] = None,
-        io_buffer_size: Optional[int] = None,
-        late_materialization: Optional[Union[bool, list[str]]] = None,
-        include_deleted_rows: Optional[bool] = None,
-        batch_size_bytes: Optional[int] = None,
-        strict_batch_size: Optional[bool] = None,
+        blob_handling: Literal["all_binary", "blobs_descriptions", "all_descriptions"]
+        | None = None,
+        order_by: list[Any] | None = None,
+        use_scalar_index: bool | None = None,
+        io_buffer_size: int | None = None,
+        late_materialization: bool | list[str] | None = None,
+        include_deleted_rows: bool | None = None,
+        batch_size_bytes: int | None = None,
+        strict_batch_size: bool | None = None,
     ) -> pa.Table:
         return self.scanner(
             columns=columns,
@@ -476,15 +486,15 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
 
     def to_pandas(
         self,
-        columns: Optional[Union[list[str], dict[str, str]]] = None,
-        filter: Optional[Filter] = None,
-        limit: Optional[int] = None,
-        offset: Optional[int] = None,
-        batch_size: Optional[int] = None,
+        columns: list[str] | dict[str, str] | None = None,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        batch_size: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
         blob_mode: str = "lazy",
-        order_by: Optional[list[Any]] = None,
+        order_by: list[Any] | None = None,
         **kwargs: Any,
     ) -> Any:
         return self.scanner(
@@ -501,30 +511,30 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
 
 def write_fragments(
     data: ReaderLike,
-    dataset_uri: Union[str, os.PathLike[str], LanceDataset],
-    schema: Optional[pa.Schema] = None,
+    dataset_uri: str | os.PathLike[str] | LanceDataset,
+    schema: pa.Schema | None = None,
     *,
     return_transaction: bool = False,
     mode: str = "append",
     max_rows_per_file: int = 1024 * 1024,
-    max_rows_per_group: Optional[int] = 1024,
+    max_rows_per_group: int | None = 1024,
     max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
-    data_cache_bytes: Optional[int] = None,
-    max_page_bytes: Optional[int] = None,
-    progress: Optional[Any] = None,
-    data_storage_version: Optional[str] = None,
-    use_legacy_format: Optional[bool] = None,
-    storage_options: Optional[dict[str, str]] = None,
+    data_cache_bytes: int | None = None,
+    max_page_bytes: int | None = None,
+    progress: Any | None = None,
+    data_storage_version: str | None = None,
+    use_legacy_format: bool | None = None,
+    storage_options: dict[str, str] | None = None,
     enable_stable_row_ids: bool = False,
-    target_bases: Optional[list[str]] = None,
-    target_all_bases: Optional[bool] = None,
-    initial_bases: Optional[list[Any]] = None,
-    base_store_params: Optional[dict[str, dict[str, str]]] = None,
+    target_bases: list[str] | None = None,
+    target_all_bases: bool | None = None,
+    initial_bases: list[Any] | None = None,
+    base_store_params: dict[str, dict[str, str]] | None = None,
     external_blob_mode: Literal["reference", "ingest"] = "reference",
     allow_external_blob_outside_bases: bool = False,
-    namespace_client: Optional[Any] = None,
-    table_id: Optional[list[str]] = None,
-    session: Optional[Session] = None,
+    namespace_client: Any | None = None,
+    table_id: list[str] | None = None,
+    session: Session | None = None,
 ) -> list[FragmentMetadata]:
     """Writes data files and commits nothing.
 

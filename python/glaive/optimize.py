@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 from . import _native
 from ._options import compaction_options
+from .errors import unbuilt
 from .fragment import FragmentMetadata, from_native
 
 if TYPE_CHECKING:
@@ -21,24 +22,24 @@ class CompactionOptions(TypedDict, total=False):
     `write_dataset`.
     """
 
-    target_rows_per_fragment: Optional[int]
-    max_rows_per_group: Optional[int]
-    max_bytes_per_file: Optional[int]
-    materialize_deletions: Optional[bool]
-    materialize_deletions_threshold: Optional[float]
-    defer_index_remap: Optional[bool]
-    num_threads: Optional[int]
-    batch_size: Optional[int]
-    io_buffer_size: Optional[int]
-    compaction_mode: Optional[Literal["reencode", "try_binary_copy", "force_binary_copy"]]
-    binary_copy_read_batch_bytes: Optional[int]
-    max_source_fragments: Optional[int]
-    max_source_rows: Optional[int]
-    max_source_bytes: Optional[int]
-    excluded_fragment_ids: Optional[list[int]]
-    data_storage_version: Optional[str]
-    max_page_bytes: Optional[int]
-    data_cache_bytes: Optional[int]
+    target_rows_per_fragment: int | None
+    max_rows_per_group: int | None
+    max_bytes_per_file: int | None
+    materialize_deletions: bool | None
+    materialize_deletions_threshold: float | None
+    defer_index_remap: bool | None
+    num_threads: int | None
+    batch_size: int | None
+    io_buffer_size: int | None
+    compaction_mode: Literal["reencode", "try_binary_copy", "force_binary_copy"] | None
+    binary_copy_read_batch_bytes: int | None
+    max_source_fragments: int | None
+    max_source_rows: int | None
+    max_source_bytes: int | None
+    excluded_fragment_ids: list[int] | None
+    data_storage_version: str | None
+    max_page_bytes: int | None
+    data_cache_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class Compaction:
     def commit(
         dataset: LanceDataset,
         rewrites: list[RewriteResult],
-        options: Optional[CompactionOptions] = None,
+        options: CompactionOptions | None = None,
     ) -> CompactionMetrics:
         result = _native.commit_compaction(
             dataset._ds,
@@ -208,3 +209,73 @@ class Compaction:
         )
         dataset._ds = result.dataset
         return _metrics(result.metrics)
+
+
+class DatasetOptimizer:
+    """Verbs that change how a table is stored, not what it holds."""
+
+    def __init__(self, dataset: LanceDataset) -> None:
+        self._dataset = dataset
+
+    def compact_files(
+        self,
+        *,
+        target_rows_per_fragment: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_bytes_per_file: int | None = None,
+        materialize_deletions: bool | None = None,
+        materialize_deletions_threshold: float | None = None,
+        defer_index_remap: bool | None = None,
+        num_threads: int | None = None,
+        batch_size: int | None = None,
+        compaction_mode: Literal["reencode", "try_binary_copy", "force_binary_copy"] | None = None,
+        binary_copy_read_batch_bytes: int | None = None,
+        max_source_fragments: int | None = None,
+        max_source_rows: int | None = None,
+        max_source_bytes: int | None = None,
+        excluded_fragment_ids: list[int] | None = None,
+        data_storage_version: str | None = None,
+        max_page_bytes: int | None = None,
+        data_cache_bytes: int | None = None,
+    ) -> CompactionMetrics:
+        """Rewrites small fragments, and those with many deleted rows, into large ones.
+
+        Parameters
+        ----------
+        target_rows_per_fragment : int, default 1024 * 1024
+            Fragments below this are candidates, and new ones are cut near it.
+        max_rows_per_group : int, optional
+            Ends pages that hold 8 MiB or more after so many rows.
+        max_bytes_per_file : int, default 90 GiB
+            Size at which a new file is begun.
+        materialize_deletions : bool, default True
+            Rewrite fragments with deleted rows ...
+        materialize_deletions_threshold : float, default 0.1
+            ... above this fraction.
+        num_threads : int, optional
+            Tasks that run at once.
+        batch_size : int, optional
+            Rows decoded at a time. Leaves no trace in the files.
+        compaction_mode : str, default "reencode"
+        max_source_fragments, max_source_rows, max_source_bytes : int, optional
+            Bounds on what one call rewrites.
+        excluded_fragment_ids : list of int, optional
+            Fragments to leave alone.
+        data_storage_version : str, optional
+            Of the new files; the table's own without it.
+        max_page_bytes : int, default 256 MiB
+            A page ends when its next row would pass this. Bytes of rows, before encoding.
+        data_cache_bytes : int, default 256 MiB
+            The largest open page ends when all open ones together would pass this.
+        """
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]
+
+    def optimize_indices(self, **kwargs: Any) -> NoReturn:
+        unbuilt("optimize.optimize_indices")
+
+    def enable_auto_cleanup(self, auto_cleanup_config: Any, **kwargs: Any) -> NoReturn:
+        unbuilt("optimize.enable_auto_cleanup")
+
+    def disable_auto_cleanup(self, **kwargs: Any) -> NoReturn:
+        unbuilt("optimize.disable_auto_cleanup")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Union
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -13,17 +14,17 @@ from .errors import InvalidInput, unbuilt
 if TYPE_CHECKING:
     import pandas as pd
 
-    ReaderLike = Union[
-        pd.DataFrame,
-        pa.Table,
-        pa.dataset.Dataset,
-        pa.dataset.Scanner,
-        pa.RecordBatch,
-        Iterable[pa.RecordBatch],
-        pa.RecordBatchReader,
-        dict[str, Any],
-        list[dict[str, Any]],
-    ]
+    ReaderLike = (
+        pd.DataFrame
+        | pa.Table
+        | pa.dataset.Dataset
+        | pa.dataset.Scanner
+        | pa.RecordBatch
+        | Iterable[pa.RecordBatch]
+        | pa.RecordBatchReader
+        | dict[str, Any]
+        | list[dict[str, Any]]
+    )
 
 
 def _coerce_reader(data_obj: ReaderLike, schema: pa.Schema | None = None) -> Any:

@@ -1,0 +1,39 @@
+"""Numbers about a version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from .errors import unbuilt
+
+if TYPE_CHECKING:
+    from .dataset import LanceDataset
+
+
+class DatasetStats(TypedDict):
+    num_deleted_rows: int
+    num_fragments: int
+    num_small_files: int
+
+
+class LanceStats:
+    """Numbers about a version."""
+
+    def __init__(self, dataset: LanceDataset) -> None:
+        self._dataset = dataset
+
+    def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
+        """`num_small_files` counts fragments of fewer than `max_rows_per_group` rows."""
+        summary = self._dataset._ds.summary
+        fragments = self._dataset._ds.fragments()
+        return {
+            "num_deleted_rows": summary.deleted_rows,
+            "num_fragments": summary.num_fragments,
+            "num_small_files": sum(f.physical_rows < max_rows_per_group for f in fragments),
+        }
+
+    def index_stats(self, index_name: str) -> dict[str, Any]:
+        unbuilt("LanceStats.index_stats")
+
+    def data_stats(self) -> Any:
+        unbuilt("LanceStats.data_stats")

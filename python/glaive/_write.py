@@ -1,0 +1,129 @@
+"""Writing a table."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from . import _native
+from ._arguments import refuse, uri_text
+from ._options import write_options
+from .fragment import DEFAULT_MAX_BYTES_PER_FILE
+from .types import _coerce_reader
+
+if TYPE_CHECKING:
+    from ._session import Session
+    from .commit import CommitLock
+    from .dataset import LanceDataset
+    from .types import ReaderLike
+
+
+def write_dataset(
+    data_obj: ReaderLike,
+    uri: str | os.PathLike[str] | LanceDataset | None = None,
+    schema: pa.Schema | None = None,
+    mode: str = "create",
+    *,
+    max_rows_per_file: int = 1024 * 1024,
+    max_rows_per_group: int = 1024,
+    max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
+    data_cache_bytes: int | None = None,
+    max_page_bytes: int | None = None,
+    commit_lock: CommitLock | None = None,
+    progress: Any | None = None,
+    storage_options: dict[str, str] | None = None,
+    data_storage_version: Literal["stable", "2.0", "2.1", "2.2", "2.3", "next", "legacy", "0.1"]
+    | None = None,
+    use_legacy_format: bool | None = None,
+    enable_v2_manifest_paths: bool = True,
+    enable_stable_row_ids: bool = False,
+    auto_cleanup_options: Any | None = None,
+    commit_message: str | None = None,
+    transaction_properties: dict[str, str] | None = None,
+    initial_bases: list[Any] | None = None,
+    target_bases: list[str] | None = None,
+    target_all_bases: bool | None = None,
+    base_store_params: dict[str, dict[str, str]] | None = None,
+    external_blob_mode: Literal["reference", "ingest"] = "reference",
+    allow_external_blob_outside_bases: bool = False,
+    blob_pack_file_size_threshold: int | None = None,
+    namespace_client: Any | None = None,
+    table_id: list[str] | None = None,
+    session: Session | None = None,
+) -> LanceDataset:
+    """Writes rows as one new version of a table. A failed call leaves no version and no file.
+
+    Parameters
+    ----------
+    data_obj : table, batch, reader, data frame, dict, list of dicts, dataset, scanner or iterable
+        The rows. An iterable of RecordBatch needs a `schema`.
+    uri : str, path or LanceDataset
+        Where. An open handle's schema and version are taken as they are.
+    schema : pyarrow.Schema, optional
+        What the data is cast to.
+    mode : {"create", "append", "overwrite"}
+        ``create`` fails where there is a table; the others create one where there is none.
+    max_rows_per_file : int
+        Rows after which a new file is begun.
+    max_rows_per_group : int
+        Ends pages that hold 8 MiB or more after so many rows. The default is no such limit.
+    max_bytes_per_file : int, default 90 GiB
+        Size at which a new file is begun.
+    data_cache_bytes : int, default 256 MiB
+        The largest open page ends when all open ones together would pass this.
+    max_page_bytes : int, default 256 MiB
+        A page ends when its next row would pass this. Bytes of rows, before encoding.
+    data_storage_version : str, optional
+        Version of the file format; the table's own, or "2.2" for a new one.
+    enable_v2_manifest_paths, enable_stable_row_ids : bool
+        For a new table.
+    commit_message : str, optional
+        Kept in the transaction.
+    transaction_properties : dict of str to str, optional
+        Kept in the transaction.
+
+    Others
+        Not supported: NotImplementedError when they are given.
+    """
+    from .dataset import LanceDataset
+
+    refuse(
+        "write_dataset",
+        commit_lock=commit_lock,
+        progress=progress,
+        storage_options=storage_options,
+        auto_cleanup_options=auto_cleanup_options,
+        initial_bases=initial_bases,
+        target_bases=target_bases,
+        target_all_bases=target_all_bases,
+        base_store_params=base_store_params,
+        external_blob_mode=external_blob_mode if external_blob_mode != "reference" else None,
+        allow_external_blob_outside_bases=allow_external_blob_outside_bases,
+        blob_pack_file_size_threshold=blob_pack_file_size_threshold,
+        namespace_client=namespace_client,
+        table_id=table_id,
+    )
+    options = write_options(
+        mode=mode,
+        max_rows_per_file=max_rows_per_file,
+        max_rows_per_group=max_rows_per_group,
+        max_bytes_per_file=max_bytes_per_file,
+        data_cache_bytes=data_cache_bytes,
+        max_page_bytes=max_page_bytes,
+        data_storage_version=data_storage_version,
+        use_legacy_format=use_legacy_format,
+        session=session,
+    )
+    options.enable_v2_manifest_paths = enable_v2_manifest_paths
+    options.enable_stable_row_ids = enable_stable_row_ids
+    options.commit_message = commit_message
+    options.transaction_properties = transaction_properties or {}
+    if isinstance(uri, LanceDataset):
+        target: Any = uri._ds
+        session = session or uri._session_object
+    else:
+        target = uri_text(uri)
+    result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options)
+    return LanceDataset._made(result.dataset, session)
