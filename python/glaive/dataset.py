@@ -629,7 +629,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
 
-    # --- pyarrow's methods that make no sense here; its own would read uninitialised memory ----------
+    # --- methods of pyarrow that make no sense here; its own read uninitialised memory --------------
 
     @property
     def partition_expression(self) -> NoReturn:
