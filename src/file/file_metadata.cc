@@ -1,10 +1,11 @@
+#include "file/file_metadata.h"
+
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
 
 #include "core/error.h"
-#include "file/file_reader.h"
 #include "file/footer.h"
 
 namespace glaive::file {
