@@ -12,6 +12,25 @@ from .errors import unbuilt
 class UnbuiltDataset:
     """Methods of LanceDataset."""
 
+    @property
+    def has_index(self) -> Any:
+        unbuilt("LanceDataset.has_index")
+
+    def validate(self) -> NoReturn:
+        unbuilt("LanceDataset.validate")
+
+    def add_columns(
+        self,
+        transforms: Any,
+        read_columns: Any = None,
+        reader_schema: Any = None,
+        batch_size: Any = None,
+    ) -> NoReturn:
+        unbuilt("LanceDataset.add_columns")
+
+    def drop_columns(self, columns: Any) -> NoReturn:
+        unbuilt("LanceDataset.drop_columns")
+
     @classmethod
     def from_pydantic_model(
         cls,

@@ -170,8 +170,8 @@ class _Opaque:
         return cls(_parse(json))
 
     @classmethod
-    def from_dict(cls, value: Any) -> Any:
-        return cls(value)
+    def from_dict(cls, dict: Any) -> Any:
+        return cls(dict)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other._value == self._value
