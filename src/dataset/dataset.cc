@@ -58,6 +58,18 @@ arrow::Result<Dataset> MakeDataset(table::TableLocation location, table::Manifes
   return Dataset(std::move(state));
 }
 
+arrow::Result<const RowIndex*> RowIndexOf(const Dataset& dataset) {
+  std::atomic<const RowIndex*>& index = dataset.state()->row_index;
+  if (const RowIndex* made = index.load(std::memory_order_acquire)) return made;
+  ARROW_ASSIGN_OR_RAISE(RowIndex fresh, RowIndex::Make(SnapshotOf(dataset)));
+  auto owned = std::make_unique<const RowIndex>(std::move(fresh));
+  const RowIndex* made = nullptr;
+  if (index.compare_exchange_strong(made, owned.get(), std::memory_order_acq_rel)) {
+    return owned.release();
+  }
+  return made;  // another thread was first
+}
+
 read::Snapshot SnapshotOf(const Dataset& dataset) {
   const Dataset::State& state = *dataset.state();
   return {state.location, state.manifest,
@@ -73,9 +85,9 @@ arrow::Result<Dataset> Dataset::Open(std::string_view uri, const OpenOptions& op
   table::TableLocation location{std::move(place.store), std::move(place.path),
                                 std::move(place.uri)};
   const auto& session = options.session != nullptr ? options.session : Session::Default();
-  ARROW_ASSIGN_OR_RAISE(auto manifest,
-                        options.version ? session->state().ManifestOf(location, *options.version)
-                                        : session->state().LatestManifest(location));
+  ARROW_ASSIGN_OR_RAISE(auto manifest, options.version
+                                           ? session->state().ManifestOf(location, *options.version)
+                                           : session->state().LatestManifest(location));
   return dataset::MakeDataset(std::move(location), std::move(manifest), session);
 }
 

@@ -12,8 +12,8 @@ struct FragmentMetadata::State {
 namespace dataset {
 
 inline FragmentMetadata MakeFragmentMetadata(wire::DataFragment fragment) {
-  return FragmentMetadata(
-      std::make_shared<const FragmentMetadata::State>(FragmentMetadata::State{std::move(fragment)}));
+  return FragmentMetadata(std::make_shared<const FragmentMetadata::State>(
+      FragmentMetadata::State{std::move(fragment)}));
 }
 
 }  // namespace dataset

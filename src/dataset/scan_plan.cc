@@ -1,0 +1,93 @@
+#include "dataset/scan_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "dataset/dataset_state.h"
+
+namespace glaive::dataset {
+namespace {
+
+bool Has(const read::Projection* projection, read::SystemColumn column) {
+  return projection != nullptr && projection->Has(column);
+}
+
+// Small enough that several are in work within the caller's budget.
+uint64_t UnitBytes(uint64_t read_ahead_bytes) {
+  return std::clamp<uint64_t>(read_ahead_bytes / 8, uint64_t{64} << 10, uint64_t{4} << 20);
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& dataset,
+                                                               const Predicate& predicate) {
+  ARROW_RETURN_NOT_OK(query::InitCompute());
+  arrow::FieldVector fields = dataset.schema()->fields();
+  for (const auto column : {read::SystemColumn::kRowId, read::SystemColumn::kRowAddress,
+                            read::SystemColumn::kRowOffset}) {
+    fields.push_back(read::ArrowField(column));
+  }
+  const arrow::Schema schema(std::move(fields));
+  return predicate.is_substrait ? query::Filter::FromSubstrait(predicate.text, schema)
+                                : query::Filter::FromSql(predicate.text, schema);
+}
+
+arrow::Result<std::vector<uint64_t>> FragmentIds(const table::Manifest& manifest) {
+  std::vector<uint64_t> ids;
+  ids.reserve(manifest.fragments.totals().num_fragments);
+  ARROW_RETURN_NOT_OK(manifest.fragments.Visit([&](const table::Fragment& fragment) {
+    ids.push_back(fragment.id());
+    return arrow::Status::OK();
+  }));
+  return ids;
+}
+
+arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& options) {
+  if (options.batch_size && *options.batch_size == 0) {
+    return InvalidInput("batch_size must be greater than 0");
+  }
+  if (options.include_deleted_rows && !options.with_row_id) {
+    return InvalidInput("include_deleted_rows is set but with_row_id is false");
+  }
+  ScanPlan plan;
+  plan.snapshot = SnapshotOf(dataset);
+  const table::Manifest& manifest = *plan.snapshot.manifest;
+  std::shared_ptr<const query::Filter> filter;
+  if (options.filter) {
+    ARROW_ASSIGN_OR_RAISE(filter, BindFilter(dataset, *options.filter));
+  }
+  ARROW_ASSIGN_OR_RAISE(plan.columns, read::ScanColumns::Make(manifest.schema,
+                                                              {options.columns, options.with_row_id,
+                                                               options.with_row_address},
+                                                              std::move(filter)));
+  if (options.fragment_ids) {
+    plan.fragment_ids = *options.fragment_ids;
+    for (const uint64_t id : plan.fragment_ids) {
+      if (!manifest.fragments.Find(id)) {
+        return InvalidInput("version {} has no fragment {}", manifest.version, id);
+      }
+    }
+  } else {
+    ARROW_ASSIGN_OR_RAISE(plan.fragment_ids, FragmentIds(manifest));
+  }
+  if (Has(plan.columns->output.get(), read::SystemColumn::kRowOffset) ||
+      Has(plan.columns->filtered.get(), read::SystemColumn::kRowOffset)) {
+    ARROW_ASSIGN_OR_RAISE(const RowIndex* index, RowIndexOf(dataset));
+    for (const uint64_t id : plan.fragment_ids) {
+      plan.live_rows_before.push_back(index->rows_before_id(id));
+    }
+  }
+  plan.include_deleted_rows = options.include_deleted_rows;
+  if (!options.filter) {
+    plan.skip_rows = options.offset;
+    plan.max_rows = options.limit.value_or(UINT64_MAX);
+  }
+  plan.unit_bytes = UnitBytes(options.read_ahead_bytes);
+  if (options.batch_size) plan.batch_size = *options.batch_size;
+  return plan;
+}
+
+}  // namespace glaive::dataset

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "dataset/scan_units.h"
+#include "glaive/scan.h"
+#include "query/filter.h"
+
+namespace glaive::dataset {
+
+// A predicate bound to the columns of a version, those that no file holds (_rowid, ...) included.
+arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& dataset,
+                                                               const Predicate& predicate);
+
+// What a scan with these options reads. Errors: InvalidInput for options that cannot be.
+arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& options);
+
+// Ids of all fragments of the version, ascending.
+arrow::Result<std::vector<uint64_t>> FragmentIds(const table::Manifest& manifest);
+
+}  // namespace glaive::dataset

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "core/executor.h"
+#include "read/fragment_scan.h"
+#include "read/snapshot.h"
+
+namespace glaive::dataset {
+
+struct ScanPlan {
+  read::Snapshot snapshot;
+  std::shared_ptr<const read::ScanColumns> columns;
+  std::vector<uint64_t> fragment_ids;
+  // Of each of them, the live rows of the version before it; empty where nothing asks for it.
+  std::vector<uint64_t> live_rows_before;
+  bool include_deleted_rows = false;
+  // Of all rows, before any filter. Rows outside are not decoded.
+  uint64_t skip_rows = 0;
+  uint64_t max_rows = UINT64_MAX;
+  uint64_t unit_bytes = uint64_t{4} << 20;  // about what a unit decodes
+  uint64_t batch_size = 8192;               // units hold a multiple of it where they can
+};
+
+// A scan as units of work: some rows of one fragment each, in order. Small fragments are opened
+// where they are read, so that many of them are opened at the same time.
+class ScanUnits {
+ public:
+  using Sink = std::function<arrow::Status(std::shared_ptr<arrow::RecordBatch>)>;
+
+  // `sink` gets each unit's rows that pass, in order, on the calling thread.
+  ScanUnits(ScanPlan plan, Sink sink) : plan_(std::move(plan)), sink_(std::move(sink)) {}
+
+  arrow::Result<std::optional<WorkUnit>> Next();
+
+ private:
+  struct OpenFragment {
+    std::shared_ptr<const read::FragmentScan> scan;
+    std::vector<RowRange> rows;  // that are left
+    uint64_t rows_per_unit;
+    double bytes_per_row;
+  };
+
+  arrow::Result<std::optional<WorkUnit>> NextOfFragment();
+  arrow::Status Begin(const wire::DataFragment& fragment, uint64_t live_rows_before);
+  // The rows to read of a fragment, counted among those that the scan sees; nothing: all.
+  arrow::Result<std::optional<RowRange>> WindowOf(const wire::DataFragment& fragment);
+  WorkUnit UnitOf(uint64_t bytes,
+                  std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>()> read) const;
+
+  ScanPlan plan_;
+  Sink sink_;
+  size_t next_fragment_ = 0;
+  std::optional<OpenFragment> open_;
+  std::optional<WorkUnit> whole_fragment_;
+};
+
+}  // namespace glaive::dataset

@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/table.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "core/executor.h"
+#include "core/memory_budget.h"
+#include "dataset/dataset_state.h"
+#include "glaive/scan.h"
+#include "query/filter.h"
+#include "query/select_rows.h"
+#include "read/fragment_reader.h"
+#include "read/row_ranges.h"
+
+namespace glaive {
+namespace {
+
+using RecordBatchPtr = std::shared_ptr<arrow::RecordBatch>;
+
+constexpr uint64_t kTakeBudget = uint64_t{256} << 20;
+
+enum class Addressing : uint8_t { kLive, kPhysical };
+
+// Rows of one fragment to take: live offsets or physical rows.
+struct FragmentRows {
+  uint64_t fragment_id = 0;
+  uint64_t live_rows_before = 0;
+  std::vector<uint64_t> rows;     // ascending, without repeats
+  std::vector<uint32_t> wanted;   // for each row that was asked for: its index in `rows`
+  std::vector<size_t> positions;  // and where it belongs in the result
+};
+
+// What came of one fragment.
+struct TakenRows {
+  RecordBatchPtr batch;
+  std::vector<bool> deleted;  // of FragmentRows::rows; empty: none
+};
+
+class Taker {
+ public:
+  Taker(read::Snapshot snapshot, std::shared_ptr<const read::Projection> projection,
+        Addressing addressing)
+      : snapshot_(std::move(snapshot)),
+        projection_(std::move(projection)),
+        addressing_(addressing) {}
+
+  // `num_rows` were asked for, in all fragments together.
+  arrow::Result<std::shared_ptr<arrow::Table>> Take(std::vector<FragmentRows> fragments,
+                                                    size_t num_rows) {
+    ARROW_RETURN_NOT_OK(query::InitCompute());
+    std::vector<TakenRows> taken(fragments.size());
+    ARROW_RETURN_NOT_OK(ReadAll(fragments, taken));
+    ARROW_ASSIGN_OR_RAISE(auto batch, Arrange(fragments, taken, num_rows));
+    return arrow::Table::FromRecordBatches(projection_->schema, {std::move(batch)});
+  }
+
+ private:
+  arrow::Status ReadAll(const std::vector<FragmentRows>& fragments, std::vector<TakenRows>& taken) {
+    if (fragments.size() == 1) return Read(fragments[0]).Value(&taken[0]);
+    MemoryBudget budget(kTakeBudget);
+    size_t next = 0;
+    return RunInOrder(ProcessExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
+      if (next == fragments.size()) return std::nullopt;
+      const size_t i = next++;
+      return WorkUnit{
+          0, [this, &fragments, &taken, i] { return Read(fragments[i]).Value(&taken[i]); }};
+    });
+  }
+
+  arrow::Result<TakenRows> Read(const FragmentRows& asked) const {
+    const auto fragment = snapshot_.manifest->fragments.Find(asked.fragment_id);
+    if (!fragment) {
+      return InvalidInput("version {} has no fragment {}", snapshot_.manifest->version,
+                          asked.fragment_id);
+    }
+    ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed, fragment->Parse());
+    ARROW_ASSIGN_OR_RAISE(const auto reader,
+                          read::FragmentReader::Open(snapshot_, std::move(parsed), projection_,
+                                                     asked.live_rows_before));
+    TakenRows taken;
+    std::vector<uint64_t> rows;
+    rows.reserve(asked.rows.size());
+    if (addressing_ == Addressing::kLive) {
+      const uint64_t live_rows = reader->physical_rows() - reader->deletions().size();
+      if (asked.rows.back() >= live_rows) {
+        return InvalidInput("row {} is beyond the {} rows of fragment {}", asked.rows.back(),
+                            live_rows, asked.fragment_id);
+      }
+      for (const uint64_t row : asked.rows) rows.push_back(reader->deletions().PhysicalOffset(row));
+    } else {
+      if (asked.rows.back() >= reader->physical_rows()) {
+        return InvalidInput("row {} is beyond the {} rows of fragment {}", asked.rows.back(),
+                            reader->physical_rows(), asked.fragment_id);
+      }
+      for (const uint64_t row : asked.rows) {
+        const bool deleted = reader->deletions().Contains(static_cast<uint32_t>(row));
+        taken.deleted.push_back(deleted);
+        if (!deleted) rows.push_back(row);
+      }
+    }
+    ARROW_ASSIGN_OR_RAISE(taken.batch, reader->Read(read::ToRanges(rows)));
+    return taken;
+  }
+
+  // One batch, its rows in the order that they were asked for; deleted ones left out.
+  arrow::Result<RecordBatchPtr> Arrange(const std::vector<FragmentRows>& fragments,
+                                        const std::vector<TakenRows>& taken, size_t num_rows) {
+    constexpr uint32_t kNowhere = UINT32_MAX;
+    std::vector<uint32_t> order(num_rows, kNowhere);
+    std::vector<RecordBatchPtr> batches;
+    uint32_t next_row = 0;
+    for (size_t i = 0; i < fragments.size(); ++i) {
+      std::vector<uint32_t> row_of(fragments[i].rows.size());
+      for (size_t j = 0; j < row_of.size(); ++j) {
+        const bool deleted = !taken[i].deleted.empty() && taken[i].deleted[j];
+        row_of[j] = deleted ? kNowhere : next_row++;
+      }
+      for (size_t k = 0; k < fragments[i].wanted.size(); ++k) {
+        order[fragments[i].positions[k]] = row_of[fragments[i].wanted[k]];
+      }
+      batches.push_back(taken[i].batch);
+    }
+    std::erase(order, kNowhere);
+    ARROW_ASSIGN_OR_RAISE(const RecordBatchPtr batch, Join(batches, next_row));
+    bool in_order = order.size() == next_row;
+    for (uint32_t i = 0; in_order && i < next_row; ++i) in_order = order[i] == i;
+    return in_order ? batch : query::SelectRows(batch, order);
+  }
+
+  arrow::Result<RecordBatchPtr> Join(const std::vector<RecordBatchPtr>& batches, int64_t num_rows) {
+    if (batches.size() == 1) return batches[0];
+    if (projection_->schema->num_fields() == 0) {
+      return arrow::RecordBatch::Make(projection_->schema, num_rows, arrow::ArrayVector{});
+    }
+    if (batches.empty()) return arrow::RecordBatch::MakeEmpty(projection_->schema);
+    return arrow::ConcatenateRecordBatches(batches);
+  }
+
+  read::Snapshot snapshot_;
+  std::shared_ptr<const read::Projection> projection_;
+  Addressing addressing_;
+};
+
+struct AskedRow {
+  size_t fragment;  // any number that orders and tells apart the fragments
+  uint64_t row;
+  size_t position;
+};
+
+// `describe` fills in what a fragment's number stands for.
+template <typename Describe>
+std::vector<FragmentRows> GroupByFragment(std::vector<AskedRow> asked, Describe describe) {
+  std::ranges::sort(asked, [](const AskedRow& a, const AskedRow& b) {
+    return std::tie(a.fragment, a.row) < std::tie(b.fragment, b.row);
+  });
+  std::vector<FragmentRows> groups;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (i == 0 || asked[i].fragment != asked[i - 1].fragment) {
+      describe(asked[i].fragment, groups.emplace_back());
+    }
+    FragmentRows& group = groups.back();
+    if (group.rows.empty() || group.rows.back() != asked[i].row) group.rows.push_back(asked[i].row);
+    group.wanted.push_back(static_cast<uint32_t>(group.rows.size() - 1));
+    group.positions.push_back(asked[i].position);
+  }
+  return groups;
+}
+
+arrow::Result<std::shared_ptr<const read::Projection>> ProjectionOf(const Dataset& dataset,
+                                                                    const TakeOptions& options) {
+  return read::Projection::Make(
+      dataset.state()->manifest->schema,
+      {options.columns, options.with_row_id, options.with_row_address, read::NestedPaths::kPruned});
+}
+
+arrow::Status CheckCount(size_t rows) {
+  if (rows < UINT32_MAX) return arrow::Status::OK();
+  return InvalidInput("{} rows are too many to be taken at once", rows);
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::Table>> Take(const Dataset& dataset,
+                                                  std::span<const uint64_t> offsets,
+                                                  const TakeOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckCount(offsets.size()));
+  ARROW_ASSIGN_OR_RAISE(auto projection, ProjectionOf(dataset, options));
+  ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
+  std::vector<AskedRow> asked;
+  asked.reserve(offsets.size());
+  for (const uint64_t offset : offsets) {
+    if (offset >= index->num_rows()) {
+      return InvalidInput("row {} is beyond the {} rows of version {}", offset, index->num_rows(),
+                          dataset.version());
+    }
+    const auto place = index->Find(offset);
+    asked.push_back({place.fragment, place.live_offset, asked.size()});
+  }
+  auto groups = GroupByFragment(std::move(asked), [&](size_t fragment, FragmentRows& group) {
+    group.fragment_id = index->fragment_id(fragment);
+    group.live_rows_before = index->rows_before(fragment);
+  });
+  return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kLive)
+      .Take(std::move(groups), offsets.size());
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const Dataset& dataset,
+                                                      std::span<const uint64_t> row_ids,
+                                                      const TakeOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckCount(row_ids.size()));
+  ARROW_ASSIGN_OR_RAISE(auto projection, ProjectionOf(dataset, options));
+  if (dataset.has_stable_row_ids()) {
+    return Unsupported("taking rows by stable row id is not built");
+  }
+  std::vector<AskedRow> asked;
+  asked.reserve(row_ids.size());
+  for (const uint64_t id : row_ids) {
+    asked.push_back({id >> 32, id & UINT32_MAX, asked.size()});
+    if (!dataset.state()->manifest->fragments.Find(id >> 32)) {
+      return InvalidInput("rowaddr {} belongs to non-existent fragment: {}", id, id >> 32);
+    }
+  }
+  auto groups = GroupByFragment(
+      std::move(asked), [](size_t fragment, FragmentRows& group) { group.fragment_id = fragment; });
+  if (projection->Has(read::SystemColumn::kRowOffset)) {
+    ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
+    for (FragmentRows& group : groups)
+      group.live_rows_before = index->rows_before_id(group.fragment_id);
+  }
+  return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kPhysical)
+      .Take(std::move(groups), row_ids.size());
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> TakeFromFragment(const Dataset& dataset,
+                                                              uint64_t fragment_id,
+                                                              std::span<const uint64_t> offsets,
+                                                              const TakeOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckCount(offsets.size()));
+  ARROW_ASSIGN_OR_RAISE(auto projection, ProjectionOf(dataset, options));
+  std::vector<AskedRow> asked;
+  asked.reserve(offsets.size());
+  for (const uint64_t offset : offsets) asked.push_back({0, offset, asked.size()});
+  uint64_t live_rows_before = 0;
+  if (projection->Has(read::SystemColumn::kRowOffset)) {
+    ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
+    live_rows_before = index->rows_before_id(fragment_id);
+  }
+  auto groups = GroupByFragment(std::move(asked), [&](size_t, FragmentRows& group) {
+    group.fragment_id = fragment_id;
+    group.live_rows_before = live_rows_before;
+  });
+  return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kLive)
+      .Take(std::move(groups), offsets.size());
+}
+
+}  // namespace glaive
