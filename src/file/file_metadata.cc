@@ -177,6 +177,9 @@ arrow::Result<std::shared_ptr<const FileMetadata>> ReadFileMetadata(io::ObjectRe
                                                               .footer_major = footer.major,
                                                               .footer_minor = footer.minor,
                                                               .file_size = footer.file_size});
+  metadata->column_metadata_region = {
+      footer.column_metadata_position,
+      footer.global_buffer_table.offset - footer.column_metadata_position};
   ARROW_ASSIGN_OR_RAISE(metadata->global_buffers, ReadGlobalBufferTable(file, footer, path));
 
   const ByteRange descriptor_range = metadata->global_buffers[0];

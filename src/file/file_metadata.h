@@ -25,6 +25,7 @@ struct FileMetadata {
   uint64_t num_rows = 0;
   std::vector<wire::ColumnMetadata> columns;
   std::vector<ByteRange> column_metadata;  // where each column's message lies
+  ByteRange column_metadata_region;        // all of them and the table that leads to them
   std::vector<ByteRange> global_buffers;   // 0 is the file descriptor
 
   uint64_t memory_bytes() const;

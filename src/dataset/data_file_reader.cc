@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "encoding/structural/leaf.h"
+#include "file/file_reader.h"
+#include "file/page_description.h"
+#include "glaive/file.h"
+#include "io/object_store.h"
+
+namespace glaive {
+namespace {
+
+// Small batches are cut out of pieces of about this size: a page is decoded in blocks, and every
+// read of a few rows would decode whole ones. Columns that are stored in next to nothing are
+// limited by rows.
+constexpr double kPieceBytes = 8 << 20;
+constexpr double kMaxPieceRows = 128 << 10;
+
+// A top-level field, and the columns of the file that its leaves are.
+struct FieldColumns {
+  std::shared_ptr<arrow::Field> field;
+  std::vector<encoding::LeafPath> leaves;
+  uint32_t first_column = 0;
+};
+
+// What is read of a file. Shared by the batch readers, which may outlive the DataFileReader.
+struct Projection {
+  std::shared_ptr<file::FileReader> file;
+  std::vector<FieldColumns> fields;
+  std::shared_ptr<arrow::Schema> schema;
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows) const;
+  double BytesPerRow() const;
+};
+
+std::vector<file::ColumnRead> ColumnReads(const std::vector<FieldColumns>& fields) {
+  std::vector<file::ColumnRead> reads;
+  for (const FieldColumns& field : fields) {
+    for (size_t i = 0; i < field.leaves.size(); ++i) {
+      reads.push_back({field.first_column + static_cast<uint32_t>(i), &field.leaves[i]});
+    }
+  }
+  return reads;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Projection::Read(
+    std::span<const RowRange> rows) const {
+  ARROW_ASSIGN_OR_RAISE(auto leaves, file->ReadColumns(ColumnReads(fields), rows));
+  std::vector<std::shared_ptr<arrow::Array>> arrays;
+  auto next = std::make_move_iterator(leaves.begin());
+  for (const FieldColumns& field : fields) {
+    const auto end = next + static_cast<std::ptrdiff_t>(field.leaves.size());
+    ARROW_ASSIGN_OR_RAISE(auto array, encoding::AssembleField(*field.field, {next, end}));
+    arrays.push_back(std::move(array));
+    next = end;
+  }
+  return arrow::RecordBatch::Make(schema, static_cast<int64_t>(CountRows(rows)), std::move(arrays));
+}
+
+double Projection::BytesPerRow() const {
+  std::vector<uint32_t> columns;
+  for (const file::ColumnRead& read : ColumnReads(fields)) columns.push_back(read.column);
+  return file->BytesPerRow(columns);
+}
+
+// The fields of a file that are asked for, all where nothing is said.
+arrow::Result<Projection> Project(std::shared_ptr<file::FileReader> file,
+                                  const std::optional<std::vector<std::string>>& names) {
+  const wire::Schema& schema = file->metadata().schema;
+  std::vector<uint32_t> first_columns = {0};
+  for (const wire::Field& field : schema.fields) {
+    const size_t num_leaves = wire::LeafFields({.fields = {field}}).size();
+    first_columns.push_back(first_columns.back() + static_cast<uint32_t>(num_leaves));
+  }
+  std::vector<size_t> chosen;
+  if (!names) {
+    for (size_t i = 0; i < schema.fields.size(); ++i) chosen.push_back(i);
+  } else {
+    for (const std::string& name : *names) {
+      const auto found = std::find_if(schema.fields.begin(), schema.fields.end(),
+                                      [&](const auto& field) { return field.name == name; });
+      if (found == schema.fields.end()) {
+        return InvalidInput("column '{}' is not in the file '{}'", name, file->path());
+      }
+      chosen.push_back(static_cast<size_t>(found - schema.fields.begin()));
+    }
+  }
+  Projection projection = {.file = std::move(file)};
+  std::vector<std::shared_ptr<arrow::Field>> arrow_fields;
+  for (const size_t i : chosen) {
+    FieldColumns columns = {.first_column = first_columns[i]};
+    ARROW_ASSIGN_OR_RAISE(columns.field, wire::ToArrow(schema.fields[i]));
+    ARROW_ASSIGN_OR_RAISE(columns.leaves, encoding::LeavesOf(*columns.field));
+    arrow_fields.push_back(columns.field);
+    projection.fields.push_back(std::move(columns));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto whole, wire::ToArrow(wire::Schema{.metadata = schema.metadata}));
+  projection.schema = arrow::schema(std::move(arrow_fields), whole->metadata());
+  return projection;
+}
+
+// Batches of the rows of some ranges, read a piece at a time.
+class FileBatches final : public arrow::RecordBatchReader {
+ public:
+  FileBatches(std::shared_ptr<const Projection> projection, std::vector<RowRange> rows,
+              uint64_t batch_size)
+      : projection_(std::move(projection)), rows_(std::move(rows)), batch_size_(batch_size) {
+    const double bytes_per_row = std::max(projection_->BytesPerRow(), kPieceBytes / kMaxPieceRows);
+    const double rows_of_piece = kPieceBytes / bytes_per_row;
+    piece_size_ =
+        std::max<uint64_t>(1, static_cast<uint64_t>(rows_of_piece) / batch_size) * batch_size;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return projection_->schema; }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
+    batch->reset();
+    if (piece_ == nullptr || offset_ == piece_->num_rows()) {
+      const std::vector<RowRange> rows = NextRows();
+      if (rows.empty()) return arrow::Status::OK();
+      ARROW_ASSIGN_OR_RAISE(piece_, projection_->Read(rows));
+      offset_ = 0;
+    }
+    *batch = piece_->Slice(offset_, static_cast<int64_t>(batch_size_));
+    offset_ += (*batch)->num_rows();
+    return arrow::Status::OK();
+  }
+
+ private:
+  // The next `piece_size_` rows, or what is left of them.
+  std::vector<RowRange> NextRows() {
+    std::vector<RowRange> next;
+    uint64_t missing = piece_size_;
+    for (; next_range_ < rows_.size() && missing > 0; ++next_range_) {
+      RowRange& range = rows_[next_range_];
+      const uint64_t size = std::min(range.size(), missing);
+      if (size > 0) next.push_back({range.begin, range.begin + size});
+      missing -= size;
+      range.begin += size;
+      if (range.size() > 0) break;
+    }
+    return next;
+  }
+
+  std::shared_ptr<const Projection> projection_;
+  std::vector<RowRange> rows_;
+  size_t next_range_ = 0;
+  uint64_t batch_size_;
+  uint64_t piece_size_;
+  std::shared_ptr<arrow::RecordBatch> piece_;
+  int64_t offset_ = 0;  // in piece_
+};
+
+std::vector<BufferInfo> ToInfo(std::span<const ByteRange> ranges) {
+  std::vector<BufferInfo> buffers;
+  buffers.reserve(ranges.size());
+  for (const ByteRange& range : ranges) buffers.push_back({range.offset, range.size});
+  return buffers;
+}
+
+// The sums are pylance's: column metadata is counted with its table, the data region with padding.
+FileInfo MakeInfo(const file::FileMetadata& metadata, std::shared_ptr<arrow::Schema> schema) {
+  FileInfo info = {.schema = std::move(schema),
+                   .num_rows = metadata.num_rows,
+                   .major_version = metadata.footer_major,
+                   .minor_version = metadata.footer_minor,
+                   .num_column_metadata_bytes = metadata.column_metadata_region.size,
+                   .global_buffers = ToInfo(metadata.global_buffers)};
+  for (const ByteRange& buffer : metadata.global_buffers) {
+    info.num_global_buffer_bytes += buffer.size;
+  }
+  info.num_data_bytes =
+      metadata.column_metadata_region.offset -
+      std::min(metadata.column_metadata_region.offset, info.num_global_buffer_bytes);
+  for (const wire::ColumnMetadata& column : metadata.columns) {
+    ColumnInfo column_info = {.column_buffers = ToInfo(column.buffers)};
+    for (const wire::Page& page : column.pages) {
+      column_info.pages.push_back({.buffers = ToInfo(page.buffers),
+                                   .num_rows = page.num_rows,
+                                   .first_row = page.priority,
+                                   .encoding = file::DescribePage(page)});
+    }
+    info.columns.push_back(std::move(column_info));
+  }
+  return info;
+}
+
+class OpenDataFile final : public DataFileReader {
+ public:
+  OpenDataFile(std::shared_ptr<const Projection> projection,
+               std::shared_ptr<arrow::Schema> whole_schema)
+      : projection_(std::move(projection)), whole_schema_(std::move(whole_schema)) {}
+
+  const FileInfo& info() const override {
+    std::call_once(info_made_,
+                   [&] { info_ = MakeInfo(projection_->file->metadata(), whole_schema_); });
+    return info_;
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return projection_->schema; }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(uint64_t first_row,
+                                                                uint64_t num_rows,
+                                                                uint64_t batch_size) override {
+    const uint64_t rows_of_file = projection_->file->metadata().num_rows;
+    if (first_row > rows_of_file || num_rows > rows_of_file - first_row) {
+      return InvalidInput("cannot read {} rows from row {} on: the file has {} rows", num_rows,
+                          first_row, rows_of_file);
+    }
+    return Batches({{first_row, first_row + num_rows}}, batch_size);
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Take(std::span<const uint64_t> rows,
+                                                                uint64_t batch_size) override {
+    std::vector<RowRange> ranges;
+    for (const uint64_t row : rows) {
+      if (row >= projection_->file->metadata().num_rows) {
+        return InvalidInput("cannot read row {}: the file has {} rows", row,
+                            projection_->file->metadata().num_rows);
+      }
+      if (ranges.empty() || row > ranges.back().end) {
+        ranges.push_back({row, row + 1});
+      } else if (row == ranges.back().end) {
+        ++ranges.back().end;
+      } else {
+        return InvalidInput("rows must be strictly ascending, row {} comes after row {}", row,
+                            ranges.back().end - 1);
+      }
+    }
+    return Batches(std::move(ranges), batch_size);
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadGlobalBuffer(uint32_t index) override {
+    return projection_->file->ReadGlobalBuffer(index);
+  }
+
+ private:
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Batches(std::vector<RowRange> rows,
+                                                                   uint64_t batch_size) const {
+    if (batch_size == 0) return InvalidInput("a batch must have at least one row");
+    batch_size = std::min<uint64_t>(batch_size, INT64_MAX);
+    return std::make_shared<FileBatches>(projection_, std::move(rows), batch_size);
+  }
+
+  std::shared_ptr<const Projection> projection_;
+  std::shared_ptr<arrow::Schema> whole_schema_;
+  mutable std::once_flag info_made_;
+  mutable FileInfo info_;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<DataFileReader>> DataFileReader::Open(
+    std::string_view uri, std::optional<std::vector<std::string>> columns) {
+  ARROW_ASSIGN_OR_RAISE(const io::ResolvedUri resolved, io::Resolve(uri));
+  ARROW_ASSIGN_OR_RAISE(auto file, file::FileReader::Open(resolved.store, resolved.path,
+                                                          /*size_bytes=*/std::nullopt));
+  ARROW_ASSIGN_OR_RAISE(auto schema, wire::ToArrow(file->metadata().schema));
+  ARROW_ASSIGN_OR_RAISE(Projection projection, Project(std::move(file), columns));
+  return std::make_shared<OpenDataFile>(std::make_shared<const Projection>(std::move(projection)),
+                                        std::move(schema));
+}
+
+}  // namespace glaive
