@@ -1,0 +1,135 @@
+#include "dataset/compaction_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "core/error.h"
+#include "dataset/write_session.h"
+
+namespace glaive::dataset {
+namespace {
+
+constexpr std::string_view kConfigPrefix = "lance.compaction.";
+constexpr uint64_t kDefaultTargetRows = 1024 * 1024;
+constexpr double kDefaultDeletionThreshold = 0.1;
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+// One key of the config, if it is there.
+class ConfigValue {
+ public:
+  ConfigValue(const std::map<std::string, std::string>& config, std::string_view name)
+      : key_(std::string(kConfigPrefix).append(name)) {
+    if (const auto found = config.find(key_); found != config.end()) text_ = found->second;
+  }
+
+  template <typename Number>
+  arrow::Status To(std::optional<Number>& option) const {
+    if (option || !text_) return arrow::Status::OK();
+    Number value{};
+    const char* end = text_->data() + text_->size();
+    const auto [rest, error] = std::from_chars(text_->data(), end, value);
+    if (error != std::errc() || rest != end) return Refuse("a number");
+    option = value;
+    return arrow::Status::OK();
+  }
+
+  arrow::Status To(std::optional<bool>& option) const {
+    if (option || !text_) return arrow::Status::OK();
+    const std::string word = Lower(*text_);
+    if (word != "true" && word != "false") return Refuse("'true' or 'false'");
+    option = word == "true";
+    return arrow::Status::OK();
+  }
+
+  arrow::Status To(std::optional<CompactionMode>& option) const {
+    if (option || !text_) return arrow::Status::OK();
+    const std::string word = Lower(*text_);
+    if (word == "reencode") option = CompactionMode::kReencode;
+    if (word == "try_binary_copy") option = CompactionMode::kTryBinaryCopy;
+    if (word == "force_binary_copy") option = CompactionMode::kForceBinaryCopy;
+    return option ? arrow::Status::OK() : Refuse("a compaction mode");
+  }
+
+  arrow::Status To(std::optional<std::string>& option) const {
+    if (!option) option = text_;
+    return arrow::Status::OK();
+  }
+
+ private:
+  arrow::Status Refuse(std::string_view expected) const {
+    return InvalidInput("Invalid value for {}: '{}' (expected {})", key_, *text_, expected);
+  }
+
+  std::string key_;
+  std::optional<std::string> text_;
+};
+
+}  // namespace
+
+arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options,
+                                                const std::map<std::string, std::string>& config) {
+  CompactionOptions resolved = options;
+  const auto from_config = [&](std::string_view name, auto& option) {
+    return ConfigValue(config, name).To(option);
+  };
+  ARROW_RETURN_NOT_OK(from_config("target_rows_per_fragment", resolved.target_rows_per_fragment));
+  ARROW_RETURN_NOT_OK(from_config("max_rows_per_group", resolved.max_rows_per_group));
+  ARROW_RETURN_NOT_OK(from_config("max_bytes_per_file", resolved.max_bytes_per_file));
+  ARROW_RETURN_NOT_OK(from_config("materialize_deletions", resolved.materialize_deletions));
+  ARROW_RETURN_NOT_OK(
+      from_config("materialize_deletions_threshold", resolved.materialize_deletions_threshold));
+  ARROW_RETURN_NOT_OK(from_config("batch_size", resolved.batch_size));
+  ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
+  ARROW_RETURN_NOT_OK(from_config("max_source_fragments", resolved.max_source_fragments));
+  ARROW_RETURN_NOT_OK(from_config("max_source_rows", resolved.max_source_rows));
+  ARROW_RETURN_NOT_OK(from_config("max_source_bytes", resolved.max_source_bytes));
+  ARROW_RETURN_NOT_OK(from_config("data_storage_version", resolved.data_storage_version));
+
+  resolved.target_rows_per_fragment =
+      resolved.target_rows_per_fragment.value_or(kDefaultTargetRows);
+  resolved.materialize_deletions = resolved.materialize_deletions.value_or(true);
+  resolved.materialize_deletions_threshold =
+      resolved.materialize_deletions_threshold.value_or(kDefaultDeletionThreshold);
+  resolved.mode = resolved.mode.value_or(CompactionMode::kReencode);
+
+  if (*resolved.mode == CompactionMode::kForceBinaryCopy) {
+    return Unsupported("compaction_mode \"force_binary_copy\" is not built yet");
+  }
+  if (resolved.data_storage_version) {
+    ARROW_RETURN_NOT_OK(WritableVersion(*resolved.data_storage_version).status());
+  }
+  for (const auto& [name, value] :
+       {std::pair("max_source_fragments", resolved.max_source_fragments),
+        std::pair("max_source_rows", resolved.max_source_rows),
+        std::pair("max_source_bytes", resolved.max_source_bytes),
+        std::pair("num_threads", resolved.num_threads),
+        std::pair("batch_size", resolved.batch_size)}) {
+    if (value == 0u) return InvalidInput("{} must be greater than 0 (None for no limit)", name);
+  }
+  if (std::isnan(*resolved.materialize_deletions_threshold)) {
+    return InvalidInput("materialize_deletions_threshold is not a number");
+  }
+  return resolved;
+}
+
+arrow::Status CheckCanRewrite(const table::Manifest& manifest) {
+  if (manifest.has_stable_row_ids()) {
+    return Unsupported("compaction of a table with stable row ids is not built yet");
+  }
+  if (!manifest.index_section.empty()) {
+    return Unsupported("compaction of a table with indices is not built yet");
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace glaive::dataset

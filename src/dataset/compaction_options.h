@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <arrow/result.h>
+
+#include "glaive/compaction.h"
+#include "table/manifest.h"
+
+namespace glaive::dataset {
+
+// `options`, with what is absent taken from the table's config and then, for what a plan goes by,
+// from the defaults. Errors: InvalidInput naming the key or option; Unsupported for modes and
+// versions that are not built.
+arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options,
+                                                const std::map<std::string, std::string>& config);
+
+// Rows of an index or row ids would point to where the rows were: tables that have them are not
+// rewritten yet. Unsupported, naming which.
+arrow::Status CheckCanRewrite(const table::Manifest& manifest);
+
+}  // namespace glaive::dataset
