@@ -3,10 +3,9 @@
 import importlib
 import inspect
 
-import pytest
-
 import glaive
 import lance
+import pytest
 
 # Callables that glaive has and pylance has not; and parameters, by `module.path.parameter`.
 OURS_ONLY = {

@@ -1,0 +1,152 @@
+"""Threads, signals and forks."""
+
+import os
+import threading
+
+import glaive
+import pyarrow as pa
+import pytest
+
+
+def test_scans_run_in_parallel_threads(small):
+    """A scan that waits for its Python source does not hold up another."""
+    inside, finished = threading.Event(), threading.Event()
+    schema = pa.schema({"a": pa.int64()})
+
+    def batches():
+        inside.set()
+        assert finished.wait(20)
+        yield pa.record_batch({"a": [1]})
+
+    writer = threading.Thread(
+        target=lambda: glaive.write_dataset(batches(), small.uri + "2", schema=schema)
+    )
+    writer.start()
+    assert inside.wait(20)
+    assert small.to_table().num_rows == 30
+    finished.set()
+    writer.join(20)
+    assert glaive.dataset(small.uri + "2").count_rows() == 1
+
+
+def test_one_stream_read_by_many_threads(path):
+    dataset = glaive.write_dataset(pa.table({"a": range(1000)}), path, max_rows_per_file=50)
+    stream = dataset.scanner(batch_size=10)._open()
+    seen, lock = [], threading.Lock()
+
+    def read():
+        while (batch := stream.next()) is not None:
+            with lock:
+                seen.extend(pa.record_batch(batch)["a"].to_pylist())
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(seen) == list(range(1000))
+
+
+def test_interrupt_leaves_nothing(tmp_path, run):
+    """Ctrl-C while a source is read: no version and no file, whichever side notices it."""
+    out = run(
+        f"""
+        import os, signal, threading, time
+        import pyarrow as pa, glaive
+
+        schema = pa.schema({{"a": pa.int64()}})
+        batch = pa.record_batch({{"a": list(range(100_000))}})
+
+        def batches():
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            while True:
+                yield batch
+
+        try:
+            glaive.write_dataset(batches(), {str(tmp_path / "t")!r}, schema=schema,
+                                 max_rows_per_file=200_000)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    )
+    assert out == "interrupted\n"
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_interrupt_of_a_native_source(tmp_path, run):
+    """The engine itself looks for signals while no Python code runs."""
+    out = run(
+        f"""
+        import os, signal, threading
+        import numpy as np, pyarrow as pa, glaive
+
+        column = pa.array(np.random.default_rng(0).integers(0, 1 << 60, 4_000_000))
+        table = pa.table({{f"c{{i}}": column for i in range(60)}})  # 2 GB of rows, 32 MB of memory
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            glaive.write_dataset(table, {str(tmp_path / "t")!r}, max_page_bytes=1 << 20)
+            print("finished")
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    )
+    assert out == "interrupted\n"
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+@pytest.mark.parametrize("budget", [1 << 20])
+def test_a_source_that_scans_on_one_thread(tmp_path, run, budget):
+    """The source runs on the thread that writes, and asks the same engine for rows."""
+    out = run(
+        f"""
+        import pyarrow as pa, glaive
+
+        source = glaive.write_dataset(
+            pa.table({{"a": range(100_000)}}), {str(tmp_path / "source")!r}, max_rows_per_file=5_000
+        )
+
+        def batches():
+            for start in range(0, 100_000, 10_000):
+                condition = f"a >= {{start}} AND a < {{start + 10_000}}"
+                yield from source.to_batches(filter=condition)
+
+        copy = glaive.write_dataset(
+            batches(), {str(tmp_path / "copy")!r}, schema=source.schema, data_cache_bytes={budget}
+        )
+        copy.delete("a < 10")
+        copy.insert(copy.scanner(limit=100).to_reader())
+        copy.optimize.compact_files(data_cache_bytes={budget})
+        assert source.to_table().num_rows == 100_000
+        print(copy.count_rows())
+        """,
+        {"GLAIVE_CPU_THREADS": "1", "GLAIVE_IO_THREADS": "1"},
+    )
+    assert int(out) == 100_090
+
+
+def test_a_forked_child_reads_and_writes(small, path):
+    small.to_table()
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            dataset = glaive.dataset(path)
+            dataset.delete("a = 3")
+            os.write(write_end, f"{small.to_table().num_rows} {dataset.count_rows()}".encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(write_end)
+    answer = os.read(read_end, 100).decode()
+    _, status = os.waitpid(child, 0)
+    os.close(read_end)
+    assert (status, answer) == (0, "30 29")
+    small.checkout_latest()
+    assert small.to_table().num_rows == 29
+
+
+def test_import_starts_no_thread(run):
+    program = "import pyarrow, os; before = len(os.listdir('/proc/self/task'))\n"
+    program += "import glaive; print(len(os.listdir('/proc/self/task')) - before)"
+    assert run(program) == "0\n"

@@ -1,0 +1,141 @@
+"""Writing: what is taken as rows, and where rows go."""
+
+import glaive
+import lance
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+from glaive.fragment import DEFAULT_MAX_BYTES_PER_FILE, FragmentMetadata, write_fragments
+
+TABLE = pa.table({"a": pa.array(range(10), pa.int64()), "s": [f"s{i}" for i in range(10)]})
+
+
+class Foreign:
+    """Some other library's table."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+SOURCES = {
+    "table": lambda: TABLE,
+    "batch": lambda: TABLE.to_batches()[0],
+    "reader": lambda: TABLE.to_reader(max_chunksize=3),
+    "python reader": lambda: pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches(3)),
+    "pandas": lambda: TABLE.to_pandas(),
+    "dict": lambda: TABLE.to_pydict(),
+    "rows": lambda: TABLE.to_pylist(),
+    "arrow dataset": lambda: pa.dataset.dataset(TABLE),
+    "arrow scanner": lambda: pa.dataset.dataset(TABLE).scanner(),
+    "generator": lambda: (batch for batch in TABLE.to_batches(max_chunksize=4)),
+    "foreign": Foreign,
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_sources(path, kind):
+    schema = TABLE.schema if kind == "generator" else None
+    glaive.write_dataset(SOURCES[kind](), path, schema=schema)
+    assert lance.dataset(path).to_table().to_pydict() == TABLE.to_pydict()
+
+
+def test_tables_of_both_engines_as_source(tmp_path):
+    ours = glaive.write_dataset(TABLE, tmp_path / "ours")
+    theirs = lance.write_dataset(TABLE, tmp_path / "theirs")
+    for number, source in enumerate((ours, theirs, ours.scanner(), theirs.scanner())):
+        copy = glaive.write_dataset(source, tmp_path / f"copy{number}")
+        assert copy.to_table() == TABLE
+
+
+def test_schema_casts(path):
+    schema = pa.schema({"a": pa.int32(), "s": pa.large_utf8()})
+    for mode, source in (("create", TABLE), ("append", TABLE.to_reader()), ("append", [])):
+        glaive.write_dataset(source, path, schema=schema, mode=mode)
+    assert lance.dataset(path).schema == schema
+    assert lance.dataset(path).count_rows() == 20
+
+
+def test_modes(path):
+    with pytest.raises(OSError, match="exists"):
+        for _ in range(2):
+            glaive.write_dataset(TABLE, path)
+    assert glaive.write_dataset(TABLE, path, mode="append").count_rows() == 20
+    replaced = glaive.write_dataset(pa.table({"b": [1.5]}), path, mode="overwrite")
+    assert replaced.schema.names == ["b"] and replaced.version == 3
+    with pytest.raises(ValueError, match="merge"):
+        glaive.write_dataset(TABLE, path, mode="merge")
+
+
+def test_alternating_with_pylance(path):
+    engines = (glaive, lance)
+    rows = 0
+    for turn in range(6):
+        engines[turn % 2].write_dataset(TABLE, path, mode="append")
+        rows += 10
+        victim = engines[(turn + 1) % 2].dataset(path)
+        victim.delete(f"a = {turn}")
+        rows -= sum(1 for _ in range(turn + 1))
+        assert [engine.dataset(path).count_rows() for engine in engines] == [rows, rows]
+        assert glaive.dataset(path).to_table() == lance.dataset(path).to_table()
+    engines[1].dataset(path).optimize.compact_files()
+    glaive.write_dataset(TABLE, path, mode="append")
+    glaive.dataset(path).optimize.compact_files()
+    lance.dataset(path).validate()
+    assert glaive.dataset(path).to_table() == lance.dataset(path).to_table()
+
+
+def test_write_fragments(path):
+    fragments = write_fragments(TABLE, path, mode="create", max_rows_per_file=4)
+    assert [f.physical_rows for f in fragments] == [4, 4, 2]
+    assert all(isinstance(f, FragmentMetadata) and f.id == 0 for f in fragments)
+    theirs = [lance.fragment.FragmentMetadata.from_json(_text(f)) for f in fragments]
+    operation = lance.LanceOperation.Overwrite(TABLE.schema, theirs)
+    lance.LanceDataset.commit(path, operation)
+    assert glaive.dataset(path).to_table() == TABLE
+    assert DEFAULT_MAX_BYTES_PER_FILE == lance.fragment.DEFAULT_MAX_BYTES_PER_FILE
+    onto = write_fragments(pd.DataFrame({"a": [1], "s": ["x"]}), glaive.dataset(path))
+    assert onto[0].files[0].fields == fragments[0].files[0].fields
+    assert glaive.dataset(path).version == 1
+
+
+def _text(fragment):
+    import json
+
+    return json.dumps(fragment.to_json())
+
+
+UNSUPPORTED = {
+    "commit_lock": lambda version: None,
+    "progress": object(),
+    "storage_options": {"region": "nowhere"},
+    "auto_cleanup_options": {"interval": 1, "older_than_seconds": 1},
+    "initial_bases": ["a"],
+    "target_bases": ["a"],
+    "target_all_bases": True,
+    "base_store_params": {"a": {"b": "c"}},
+    "external_blob_mode": "ingest",
+    "allow_external_blob_outside_bases": True,
+    "blob_pack_file_size_threshold": 1,
+    "namespace_client": object(),
+    "table_id": ["a"],
+}
+
+
+@pytest.mark.parametrize("option", UNSUPPORTED)
+def test_unsupported_options_are_refused_by_name(path, files, tmp_path, option):
+    with pytest.raises(NotImplementedError, match=option):
+        glaive.write_dataset(TABLE, path, **{option: UNSUPPORTED[option]})
+    assert not files(tmp_path)
+
+
+def test_defaults_are_never_refused(path):
+    defaults = dict.fromkeys(UNSUPPORTED)
+    defaults |= {
+        "storage_options": {},
+        "target_all_bases": False,
+        "external_blob_mode": "reference",
+    }
+    defaults["allow_external_blob_outside_bases"] = False
+    glaive.write_dataset(TABLE, path, **defaults)
+    assert glaive.dataset(path, block_size=None, storage_options={}, read_params={}).version == 1
