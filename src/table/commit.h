@@ -27,7 +27,8 @@ struct TableLocation {
   std::string Path(std::string_view relative) const;  // root + "/" + relative
 };
 
-// --- reading (manifest_store.cc) -------------------------------------------------------------------
+// --- reading (manifest_store.cc)
+// -------------------------------------------------------------------
 
 struct VersionEntry {
   uint64_t version = 0;
@@ -50,7 +51,13 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t ver
 // The newest; a torn head is passed over for the version before it, with a warning.
 arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table);
 
-// --- committing -------------------------------------------------------------------------------------
+// The transaction that made a version: the copy in its manifest, or else the file that it names.
+// Nothing where the version does not say.
+arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& table,
+                                                          const VersionEntry& entry);
+
+// --- committing
+// -------------------------------------------------------------------------------------
 
 enum class Durability : uint8_t { kNone, kCommit };
 

@@ -18,7 +18,8 @@ namespace glaive::table {
 class DeletionVector {
  public:
   DeletionVector() = default;
-  explicit DeletionVector(std::vector<uint32_t> sorted_offsets) : offsets_(std::move(sorted_offsets)) {}
+  explicit DeletionVector(std::vector<uint32_t> sorted_offsets)
+      : offsets_(std::move(sorted_offsets)) {}
 
   uint64_t size() const { return offsets_.size(); }
   bool empty() const { return offsets_.empty(); }
@@ -47,8 +48,8 @@ arrow::Result<DeletionVectorPtr> ReadDeletionFile(const TableLocation& table,
 std::string DeletionFilePath(uint64_t fragment_id, const wire::DeletionFile& file);
 
 // Writes the whole vector as a new file: .arrow below 5000 rows, .bin from there on.
-arrow::Result<wire::DeletionFile> WriteDeletionFile(const TableLocation& table, uint64_t fragment_id,
-                                                    uint64_t read_version,
+arrow::Result<wire::DeletionFile> WriteDeletionFile(const TableLocation& table,
+                                                    uint64_t fragment_id, uint64_t read_version,
                                                     const DeletionVector& vector);
 
 }  // namespace glaive::table

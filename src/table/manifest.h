@@ -63,6 +63,7 @@ struct Manifest {
   wire::StringMap config;
   wire::StringMap table_metadata;
   FileVersion data_file_version = FileVersion::k2_2;
+  std::string data_format_unknown_fields;   // of the message that names that version
   std::optional<uint32_t> max_fragment_id;  // ever used or reserved; absent before the first
   uint64_t next_row_id = 0;
   uint64_t reader_feature_flags = 0;
@@ -79,9 +80,9 @@ struct Manifest {
 
   // Where and how it was found; not part of the message.
   NamingScheme naming_scheme = NamingScheme::kV2;
-  std::string path;              // of the manifest file in the store
-  uint64_t size_bytes = 0;       // of the manifest file
-  std::shared_ptr<arrow::Buffer> transaction_section;  // inline Transaction message; null: none
+  std::string path;                             // of the manifest file in the store
+  uint64_t size_bytes = 0;                      // of the manifest file
+  std::optional<uint64_t> transaction_section;  // offset of the inline transaction in the file
 
   bool has_stable_row_ids() const { return (reader_feature_flags & feature::kStableRowIds) != 0; }
   // The highest field id that the table ever showed: schema, data files, or the recorded maximum.

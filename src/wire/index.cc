@@ -30,6 +30,10 @@ arrow::Result<IndexEntry> ParseIndexEntry(std::span<const std::byte> message, Lo
         break;
       case tag_and_type(3, kLengthDelimited): entry.name = reader.get_string(); break;
       case tag_and_type(5, kLengthDelimited): entry.fragment_bitmap = reader.get_string(); break;
+      case tag_and_type(11, kVarint):
+      case tag_and_type(11, kLengthDelimited):
+        ForEachInt32(reader, [&](int32_t) { ++entry.num_covering_fields; });
+        break;
       default: reader.skip();
     }
   }));

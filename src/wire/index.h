@@ -23,6 +23,7 @@ struct IndexEntry {
   std::vector<int32_t> fields;  // keyed columns, then the covering ones; none for system indices
   std::string name;             // several entries with one name are segments of one index
   std::string fragment_bitmap;  // portable Roaring of the fragments covered; empty: not known
+  uint64_t num_covering_fields = 0;  // of `fields`, from the back
 };
 
 arrow::Result<IndexEntry> ParseIndexEntry(std::span<const std::byte> message, Location where);

@@ -1,0 +1,99 @@
+#include "table/manifest_file.h"
+
+#include <algorithm>
+
+#include "core/byte_reader.h"
+#include "table/manifest_codec.h"
+
+namespace glaive::table {
+namespace {
+
+constexpr uint64_t kTailSize = uint64_t{64} << 10;
+
+std::span<const std::byte> BytesOf(const arrow::Buffer& buffer) {
+  return {reinterpret_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.size())};
+}
+
+// An IndexSection is a list of messages, a Transaction begins with a number or, read from version
+// 0, with its uuid.
+bool IsTransaction(std::span<const std::byte> message) {
+  constexpr std::byte kFirstIndex{0x0a};
+  return !message.empty() && message.front() != kFirstIndex;
+}
+
+}  // namespace
+
+arrow::Result<ManifestFile> ManifestFile::Open(const TableLocation& table, const std::string& path,
+                                               std::optional<uint64_t> size_bytes) {
+  ManifestFile file;
+  file.path_ = path;
+  ARROW_ASSIGN_OR_RAISE(file.reader_, table.store->OpenRead(path, size_bytes));
+  const uint64_t size = file.size_bytes();
+  file.bytes_offset_ = size - std::min(size, kTailSize);
+  ARROW_ASSIGN_OR_RAISE(file.bytes_,
+                        file.reader_->Read({file.bytes_offset_, size - file.bytes_offset_}));
+  ARROW_ASSIGN_OR_RAISE(file.manifest_offset_,
+                        ParseManifestFooter(BytesOf(*file.bytes_), size, path));
+  return file;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::Read(uint64_t offset, uint64_t size) {
+  if (offset >= bytes_offset_) {
+    return arrow::SliceBuffer(bytes_, static_cast<int64_t>(offset - bytes_offset_),
+                              static_cast<int64_t>(size));
+  }
+  return reader_->Read({offset, size});
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadMessage() {
+  const uint64_t footer = size_bytes() - kManifestFooterSize;
+  if (manifest_offset_ < bytes_offset_) {
+    // The rest in one piece, sections that lie before it excepted.
+    ARROW_ASSIGN_OR_RAISE(const auto front,
+                          reader_->Read({manifest_offset_, bytes_offset_ - manifest_offset_}));
+    ARROW_ASSIGN_OR_RAISE(bytes_, arrow::ConcatenateBuffers({front, bytes_}));
+    bytes_offset_ = manifest_offset_;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto rest, Read(manifest_offset_, footer - manifest_offset_));
+  const auto length = LoadLittleEndian<uint32_t>(BytesOf(*rest).data());
+  const uint64_t present = static_cast<uint64_t>(rest->size()) - sizeof(uint32_t);
+  if (length > present) {
+    return Corrupt({path_, manifest_offset_}, "the manifest has {} bytes, its length says {}",
+                   present, length);
+  }
+  return arrow::SliceBuffer(std::move(rest), sizeof(uint32_t), length);
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadSection(uint64_t offset) {
+  if (offset > manifest_offset_ || manifest_offset_ - offset < sizeof(uint32_t)) {
+    return Corrupt({path_}, "a section would begin at {}, behind the manifest at {}", offset,
+                   manifest_offset_);
+  }
+  // Mostly one read has it all.
+  const uint64_t available = manifest_offset_ - offset;
+  ARROW_ASSIGN_OR_RAISE(const auto head, Read(offset, std::min(available, kTailSize)));
+  const auto length = LoadLittleEndian<uint32_t>(BytesOf(*head).data());
+  if (length > available - sizeof(uint32_t)) {
+    return Corrupt({path_, offset}, "a section of {} bytes would pass the manifest at {}", length,
+                   manifest_offset_);
+  }
+  if (sizeof(uint32_t) + uint64_t{length} <= static_cast<uint64_t>(head->size())) {
+    return arrow::SliceBuffer(head, sizeof(uint32_t), length);
+  }
+  return Read(offset + sizeof(uint32_t), length);
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::FindTransaction() {
+  uint64_t offset = 0;
+  while (manifest_offset_ - offset > sizeof(uint32_t)) {
+    auto section = ReadSection(offset);
+    // Old files have pages of dictionaries there, which no length precedes.
+    if (!section.ok() && KindOf(section.status()) == ErrorKind::kCorrupt) return nullptr;
+    ARROW_RETURN_NOT_OK(section.status());
+    if (IsTransaction(BytesOf(**section))) return section;
+    offset += sizeof(uint32_t) + static_cast<uint64_t>((*section)->size());
+  }
+  return nullptr;
+}
+
+}  // namespace glaive::table

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <arrow/buffer.h>
+#include <arrow/result.h>
+
+#include "table/commit.h"
+
+namespace glaive::table {
+
+// "18446744073709551613.manifest" for version 2 in scheme V2, "2.manifest" in V1.
+std::string ManifestName(uint64_t version, NamingScheme scheme);
+
+// A manifest file that is whole: its footer is right, and the length of the message fits. Opening
+// one costs a read of its last 64 KiB, which mostly is all of it.
+class ManifestFile {
+ public:
+  static arrow::Result<ManifestFile> Open(const TableLocation& table, const std::string& path,
+                                          std::optional<uint64_t> size_bytes);
+
+  uint64_t size_bytes() const { return reader_->size_bytes(); }
+  uint64_t manifest_offset() const { return manifest_offset_; }  // of its length
+
+  // The Manifest message.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadMessage();
+
+  // The message of the section whose length lies at `offset`.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadSection(uint64_t offset);
+
+  // The Transaction message, found by the chain of lengths at the file's head and without reading
+  // the manifest; null where there is none.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> FindTransaction();
+
+ private:
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(uint64_t offset, uint64_t size);
+
+  std::string path_;
+  std::shared_ptr<io::ObjectReader> reader_;
+  std::shared_ptr<arrow::Buffer> bytes_;  // the file from `bytes_offset_` to its end
+  uint64_t bytes_offset_ = 0;
+  uint64_t manifest_offset_ = 0;
+};
+
+}  // namespace glaive::table
