@@ -31,6 +31,11 @@ class BatchStream {
  public:
   explicit BatchStream(std::unique_ptr<ScanStream> stream) : stream_(std::move(stream)) {}
 
+  ~BatchStream() {
+    nb::gil_scoped_release release;  // reads that are under way are waited for
+    stream_.reset();
+  }
+
   nb::object Schema() const { return ToPython(stream_->schema()); }
 
   // None at the end.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -14,7 +14,7 @@ from .errors import InvalidInput, unbuilt
 if TYPE_CHECKING:
     import pyarrow.compute as pc
 
-    Filter = str | pc.Expression
+    Filter: TypeAlias = str | pc.Expression
 
 
 def refuse(where: str, **options: Any) -> None:

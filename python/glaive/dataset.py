@@ -16,7 +16,8 @@ import pyarrow.dataset
 from . import _native
 from ._arguments import predicate, projection, refuse, row_numbers, uri_text
 from ._scanner import ColumnOrdering as ColumnOrdering
-from ._scanner import LanceScanner, ScannerBuilder
+from ._scanner import LanceScanner as LanceScanner
+from ._scanner import ScannerBuilder as ScannerBuilder
 from ._session import Session as Session
 from ._stats import LanceStats
 from ._unbuilt import UnbuiltDataset
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .commit import CommitLock
     from .types import ReaderLike
 
+    BlobHandling = Literal["all_binary", "blobs_descriptions", "all_descriptions"]
     Columns = list[str] | dict[str, str] | None
 
 _READ_PARAMS = {"cache_repetition_index", "validate_on_decode"}
@@ -304,8 +306,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         fast_search: bool | None = None,
         io_buffer_size: int | None = None,
         late_materialization: bool | list[str] | None = None,
-        blob_handling: Literal["all_binary", "blobs_descriptions", "all_descriptions"]
-        | None = None,
+        blob_handling: BlobHandling | None = None,
         use_scalar_index: bool | None = None,
         include_deleted_rows: bool | None = None,
         scan_stats_callback: Any | None = None,
@@ -400,7 +401,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         full_text_query: Any | None = None,
         io_buffer_size: int | None = None,
         late_materialization: bool | list[str] | None = None,
-        blob_handling: str | None = None,
+        blob_handling: BlobHandling | None = None,
         use_scalar_index: bool | None = None,
         include_deleted_rows: bool | None = None,
         order_by: list[ColumnOrdering] | None = None,
@@ -453,7 +454,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         full_text_query: Any | None = None,
         io_buffer_size: int | None = None,
         late_materialization: bool | list[str] | None = None,
-        blob_handling: str | None = None,
+        blob_handling: BlobHandling | None = None,
         use_scalar_index: bool | None = None,
         strict_batch_size: bool | None = None,
         order_by: list[ColumnOrdering] | None = None,
@@ -629,7 +630,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
 
-    # --- methods of pyarrow that make no sense here; its own read uninitialised memory --------------
+    # --- methods of pyarrow that make no sense here; its own read memory that was never set ----
 
     @property
     def partition_expression(self) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -14,7 +14,7 @@ from .errors import InvalidInput, unbuilt
 if TYPE_CHECKING:
     import pandas as pd
 
-    ReaderLike = (
+    ReaderLike: TypeAlias = (
         pd.DataFrame
         | pa.Table
         | pa.dataset.Dataset
