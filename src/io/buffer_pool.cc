@@ -1,6 +1,5 @@
 #include "io/buffer_pool.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <mutex>
@@ -23,17 +22,16 @@ constexpr size_t kNumClasses = kStepsPerDoubling * 8 + 1;
 
 struct SizeClass {
   size_t index;
-  uint64_t block_size;
+  uint64_t block_size;  // with room for what aligns the data and may be read behind it
 };
 
-// REQUIRES: size <= kMaxPooledSize
+// REQUIRES: kMinPooledSize <= size <= kMaxPooledSize
 SizeClass ClassOf(uint64_t size) {
-  size = std::max(size, kMinPooledSize);
   const uint64_t floor = std::bit_floor(size);
   const uint64_t step = floor / kStepsPerDoubling;
   const uint64_t steps = (size - floor + step - 1) / step;
   const auto doublings = static_cast<uint64_t>(std::countr_zero(floor / kMinPooledSize));
-  return {doublings * kStepsPerDoubling + steps, floor + steps * step};
+  return {doublings * kStepsPerDoubling + steps, floor + steps * step + 2 * kAlignment};
 }
 
 using Block = std::unique_ptr<arrow::Buffer>;
@@ -108,14 +106,13 @@ class PooledBuffer final : public arrow::MutableBuffer {
 arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateReadBuffer(uint64_t size,
                                                                  uint64_t file_offset) {
   const uint64_t skew = file_offset % kAlignment;
-  const uint64_t needed = skew + size + kAlignment;
-  if (needed < kMinPooledSize || needed > kMaxPooledSize) {
+  if (size < kMinPooledSize || size > kMaxPooledSize) {
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer,
-                          arrow::AllocateBuffer(static_cast<int64_t>(needed)));
+                          arrow::AllocateBuffer(static_cast<int64_t>(skew + size + kAlignment)));
     return arrow::SliceMutableBuffer(buffer, static_cast<int64_t>(skew),
                                      static_cast<int64_t>(size));
   }
-  const SizeClass size_class = ClassOf(needed);
+  const SizeClass size_class = ClassOf(size);
   Block block = PoolOfProcess().Take(size_class);
   if (block == nullptr) {
     ARROW_ASSIGN_OR_RAISE(block,
