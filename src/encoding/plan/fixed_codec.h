@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "encoding/structural/value_ranges.h"
+
+namespace glaive::encoding {
+
+enum class FixedCodec : uint8_t { kFlat, kBitpacked, kRuns };
+
+// How fixed-width values are smallest in chunks of a mini-block page, and in about how many bytes.
+struct FixedPlan {
+  FixedCodec codec = FixedCodec::kFlat;
+  uint64_t size_bytes = 0;
+};
+
+// Values of 1, 2, 4 or 8 bytes are looked at, all of them unless a sample says that nothing will
+// help; others are always flat.
+FixedPlan PlanFixed(std::span<const FixedRange> ranges, uint64_t num_values, size_t value_bytes);
+
+}  // namespace glaive::encoding

@@ -1,0 +1,34 @@
+#include "encoding/structural/level_scheme.h"
+
+#include <algorithm>
+
+namespace glaive::encoding {
+
+using wire::RepDefLayer;
+
+LevelScheme MakeLevelScheme(const LeafPath& path, const std::vector<LayerFacts>& facts) {
+  LevelScheme scheme;
+  scheme.layers.resize(path.layers.size());
+  for (size_t i = path.layers.size(); i-- > 0;) {
+    LevelScheme::LayerLevels& levels = scheme.layers[i];
+    if (path.layers[i].kind == LayerKind::kItem) {
+      if (facts[i].nulls) levels.null = ++scheme.max_def;
+      scheme.types.push_back(facts[i].nulls ? RepDefLayer::kNullableItem
+                                            : RepDefLayer::kAllValidItem);
+      continue;
+    }
+    ++scheme.num_lists;
+    scheme.group_tops.push_back(scheme.max_def);
+    if (facts[i].nulls) levels.null = ++scheme.max_def;
+    if (facts[i].empties) levels.empty = ++scheme.max_def;
+    scheme.types.push_back(facts[i].nulls     ? facts[i].empties ? RepDefLayer::kNullAndEmptyList
+                                                                 : RepDefLayer::kNullableList
+                           : facts[i].empties ? RepDefLayer::kEmptyableList
+                                              : RepDefLayer::kAllValidList);
+  }
+  scheme.group_tops.push_back(scheme.max_def);
+  std::reverse(scheme.group_tops.begin(), scheme.group_tops.end());
+  return scheme;
+}
+
+}  // namespace glaive::encoding

@@ -1,0 +1,133 @@
+#include "encoding/structural/level_survey.h"
+
+#include <algorithm>
+
+#include <arrow/util/bitmap_ops.h>
+
+#include "encoding/structural/level_stream.h"
+
+namespace glaive::encoding {
+namespace {
+
+constexpr uint64_t kMaxRun = 255;
+
+class Surveyor {
+ public:
+  Surveyor(std::span<const Nest> nests, const LeafPath& path) : nests_(nests) {
+    survey_.layers.resize(path.layers.size());
+    scheme_ = MakeLevelScheme(path, std::vector(path.layers.size(), LayerFacts{true, true}));
+  }
+
+  LevelSurvey Run() && {
+    for (const Nest& nest : nests_) survey_.num_rows += static_cast<uint64_t>(nest.num_rows);
+    if (!scheme_.has_rep()) {
+      for (const Nest& nest : nests_) AddRange(nest, nest.begin, nest.num_rows);
+      survey_.num_entries = survey_.num_visible;
+    } else {
+      std::vector<bool> seen(scheme_.max_def + size_t{1});
+      for (NestWalk walk(nests_, scheme_); walk.Next();) {
+        for (const uint16_t def : walk.levels().def.first(walk.levels().def.size())) {
+          seen[def] = true;
+        }
+        LookIntoLists(walk);
+      }
+      FinishGap();
+      for (size_t i = 0; i < survey_.layers.size(); ++i) {
+        const LevelScheme::LayerLevels& levels = scheme_.layers[i];
+        survey_.layers[i].nulls |= levels.null != 0 && seen[levels.null];
+        survey_.layers[i].empties |= levels.empty != 0 && seen[levels.empty];
+      }
+    }
+    for (LeafRange& range : survey_.ranges) CountNulls(range);
+    survey_.num_rep_runs += survey_.num_entries / kMaxRun;
+    survey_.num_def_runs += survey_.num_entries / kMaxRun;
+    return std::move(survey_);
+  }
+
+ private:
+  // Lists are looked at one by one, their items only by number.
+  void LookIntoLists(const NestWalk& walk) {
+    const Nest& nest = walk.nest();
+    const size_t group_index = nest.groups.size() - 2;
+    const NestGroup& group = nest.groups[group_index];
+    const NestLayer& list = nest.layers[group.list];
+    LayerFacts& facts = survey_.layers[group.list];
+    const uint16_t top = scheme_.group_tops[group_index];
+    const std::vector<SlotRange>& slots = walk.slots();
+    const uint16_t* defs = walk.levels().def.data();
+    size_t range = 0;
+    int64_t in_range = 0;
+    for (size_t entry = 0; entry < walk.levels().def.size(); ++entry) {
+      if (defs[entry] > top) {
+        AddInvisible();
+        continue;
+      }
+      while (in_range == slots[range].length) {
+        ++range;
+        in_range = 0;
+      }
+      const int64_t slot = slots[range].begin + in_range++ + group.list_shift;
+      const int64_t begin = list.offset(slot);
+      const int64_t length = list.offset(slot + 1) - begin;
+      const bool null = list.validity != nullptr && !arrow::bit_util::GetBit(list.validity, slot);
+      if (defs[entry] != 0 || null || length == 0) {
+        facts.nulls |= defs[entry] == 0 && null;
+        facts.empties |= defs[entry] == 0 && !null;
+        AddInvisible();
+      } else {
+        FinishGap();
+        AddRange(nest, list.child_base + begin, length);
+        survey_.num_entries += static_cast<uint64_t>(length);
+        survey_.num_rep_runs += length > 1 ? 2 : 0;
+      }
+    }
+  }
+
+  void AddInvisible() {
+    ++survey_.num_entries;
+    survey_.num_def_runs += gap_ == 0 ? 2 : 0;
+    ++gap_;
+  }
+
+  void FinishGap() {
+    survey_.max_gap = std::max(survey_.max_gap, gap_);
+    gap_ = 0;
+  }
+
+  void AddRange(const Nest& nest, int64_t begin, int64_t length) {
+    if (length == 0) return;
+    survey_.num_visible += static_cast<uint64_t>(length);
+    std::vector<LeafRange>& ranges = survey_.ranges;
+    if (!ranges.empty() && ranges.back().nest == &nest &&
+        ranges.back().begin + ranges.back().length == begin) {
+      ranges.back().length += length;
+    } else {
+      ranges.push_back({.nest = &nest, .begin = begin, .length = length});
+    }
+  }
+
+  void CountNulls(LeafRange& range) {
+    for (const SlotMask& mask : range.nest->groups.back().masks) {
+      const int64_t nulls = range.length - arrow::internal::CountSetBits(
+                                               mask.bits, range.begin + mask.shift, range.length);
+      if (nulls == 0) continue;
+      range.has_nulls = true;
+      survey_.layers[mask.layer].nulls = true;
+      survey_.num_nulls += static_cast<uint64_t>(nulls);
+      survey_.num_def_runs += 2 * static_cast<uint64_t>(std::min(nulls, range.length - nulls));
+    }
+  }
+
+  std::span<const Nest> nests_;
+  LevelScheme scheme_;  // tells every kind of absence from every other
+  LevelSurvey survey_;
+  uint64_t gap_ = 0;
+};
+
+}  // namespace
+
+LevelSurvey SurveyLevels(std::span<const Nest> nests, const LeafPath& path) {
+  return Surveyor(nests, path).Run();
+}
+
+}  // namespace glaive::encoding
