@@ -13,25 +13,6 @@
 #include "io/object_store.h"
 
 namespace glaive::dataset {
-namespace {
-
-// Values that are laid out in ways of their own.
-arrow::Status RefuseSpecialFields(const std::vector<wire::Field>& fields) {
-  for (const wire::Field& field : fields) {
-    const auto extension = field.metadata.find("ARROW:extension:name");
-    if (field.metadata.contains("lance-encoding:blob") ||
-        (extension != field.metadata.end() && extension->second == "lance.blob.v2")) {
-      return Unsupported("column `{}`: blobs are not written yet", field.name);
-    }
-    if (field.metadata.contains("lance-encoding:packed") || field.metadata.contains("packed")) {
-      return Unsupported("column `{}`: packed structs are not written yet", field.name);
-    }
-    ARROW_RETURN_NOT_OK(RefuseSpecialFields(field.children));
-  }
-  return arrow::Status::OK();
-}
-
-}  // namespace
 
 arrow::Result<FileVersion> WritableVersion(std::string_view name) {
   if (name == "2.2" || name == "stable") return FileVersion::k2_2;
@@ -92,7 +73,6 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
     ARROW_ASSIGN_OR_RAISE(schema, wire::FromArrow(*stream->schema()));
     of_files = schema;
   }
-  ARROW_RETURN_NOT_OK(RefuseSpecialFields(of_files.fields));
   ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(stream), of_files));
   ARROW_ASSIGN_OR_RAISE(
       FragmentWriter writer,

@@ -53,6 +53,22 @@ arrow::Result<uint16_t> MinorVersion(FileVersion version) {
   return Unsupported("only file versions 2.1 and 2.2 are written");
 }
 
+// Values that are laid out in ways of their own.
+arrow::Status RefuseSpecialFields(const std::vector<wire::Field>& fields) {
+  for (const wire::Field& field : fields) {
+    const auto extension = field.metadata.find("ARROW:extension:name");
+    if (field.metadata.contains("lance-encoding:blob") ||
+        (extension != field.metadata.end() && extension->second == "lance.blob.v2")) {
+      return Unsupported("column `{}`: blobs are not written yet", field.name);
+    }
+    if (field.metadata.contains("lance-encoding:packed") || field.metadata.contains("packed")) {
+      return Unsupported("column `{}`: packed structs are not written yet", field.name);
+    }
+    ARROW_RETURN_NOT_OK(RefuseSpecialFields(field.children));
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 struct FileWriter::State {
@@ -225,6 +241,7 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
     FileWriterOptions options) {
   ARROW_RETURN_NOT_OK(MinorVersion(options.version).status());
   if (options.max_rows == 0) return InvalidInput("a file of at most 0 rows");
+  ARROW_RETURN_NOT_OK(RefuseSpecialFields(schema.fields));
   ARROW_ASSIGN_OR_RAISE(auto arrow_schema, wire::ToArrow(schema));
   ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(std::move(arrow_schema)));
   std::unique_ptr<FileWriter> writer(new FileWriter());
