@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <arrow/api.h>
+#include <arrow/util/logging.h>
 #include <gtest/gtest.h>
 
 #include "testing/matchers.h"
@@ -66,7 +67,8 @@ Outcome Coalesce(const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches
     if (coalescer.full()) break;
     EXPECT_EQ(taken, batch->num_rows());
   }
-  for (ClosedPage& page : coalescer.Finish().ValueOrDie()) take(std::move(page)).status().Abort();
+  for (ClosedPage& page : coalescer.Finish().ValueOrDie())
+    ARROW_CHECK_OK(take(std::move(page)).status());
   outcome.num_rows = coalescer.num_rows();
   return outcome;
 }
@@ -258,7 +260,7 @@ TEST(CoalescerTest, AnyCuttingGivesThePagesOfTheRowByRowRule) {
 
 std::shared_ptr<arrow::RecordBatch> Numbers(int64_t num_rows) {
   arrow::Int64Builder builder;
-  for (int64_t i = 0; i < num_rows; ++i) builder.Append(i).Abort();
+  for (int64_t i = 0; i < num_rows; ++i) ARROW_CHECK_OK(builder.Append(i));
   return arrow::RecordBatch::Make(arrow::schema({arrow::field("n", arrow::int64(), false)}),
                                   num_rows, {builder.Finish().ValueOrDie()});
 }
@@ -303,11 +305,11 @@ TEST(InputMatcherTest, ColumnsAndFieldsOfStructsComeInAnyOrder) {
   };
   const auto json = [](const std::shared_ptr<Schema>& schema, bool turned) {
     Int32Builder a;
-    a.Append(7).Abort();
+    ARROW_CHECK_OK(a.Append(7));
     Int8Builder x;
-    x.Append(3).Abort();
+    ARROW_CHECK_OK(x.Append(3));
     StringBuilder y;
-    y.Append("why").Abort();
+    ARROW_CHECK_OK(y.Append("why"));
     const auto a_array = a.Finish().ValueOrDie();
     const auto x_array = x.Finish().ValueOrDie();
     const auto y_array = y.Finish().ValueOrDie();
@@ -329,7 +331,7 @@ TEST(InputMatcherTest, WhatDoesNotFitIsRefusedByName) {
   using namespace arrow;
   const auto column = [](const std::string& name, std::shared_ptr<DataType> type, bool null) {
     auto builder = MakeBuilder(type).ValueOrDie();
-    (null ? builder->AppendNull() : builder->AppendEmptyValue()).Abort();
+    ARROW_CHECK_OK(null ? builder->AppendNull() : builder->AppendEmptyValue());
     return RecordBatch::Make(schema({field(name, type)}), 1, {builder->Finish().ValueOrDie()});
   };
   const auto match = [](std::shared_ptr<Field> field, const std::shared_ptr<RecordBatch>& batch) {

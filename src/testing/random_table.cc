@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <arrow/api.h>
+#include <arrow/util/logging.h>
 
 namespace glaive::testing {
 namespace {
@@ -23,7 +24,7 @@ class Generator {
       for (int64_t i = 0; i < length; ++i) {
         const bool valid = !Chance(rows_.nulls);
         null_count += valid ? 0 : 1;
-        bits.Append(valid).Abort();
+        ARROW_CHECK_OK(bits.Append(valid));
       }
       validity = bits.Finish().ValueOrDie();
     }
@@ -83,10 +84,10 @@ class Generator {
     std::uniform_int_distribution<int64_t> lengths(0, rows_.max_length);
     arrow::TypedBufferBuilder<Offset> offsets;
     Offset end = 0;
-    offsets.Append(end).Abort();
+    ARROW_CHECK_OK(offsets.Append(end));
     for (int64_t i = 0; i < data.length; ++i) {
       if (is_valid(i)) end = static_cast<Offset>(end + lengths(random_));
-      offsets.Append(end).Abort();
+      ARROW_CHECK_OK(offsets.Append(end));
     }
     data.buffers.push_back(offsets.Finish().ValueOrDie());
     return end;
