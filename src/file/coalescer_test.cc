@@ -360,8 +360,9 @@ TEST(InputMatcherTest, WhatDoesNotFitIsRefusedByName) {
 TEST(InputMatcherTest, OffsetsThatLeadAstrayAreRefused) {
   using namespace arrow;
   const auto match = [](std::vector<int32_t> offsets) {
+    const auto num_rows = static_cast<int64_t>(offsets.size()) - 1;
     auto data = ArrayData::Make(
-        utf8(), static_cast<int64_t>(offsets.size()) - 1,
+        utf8(), num_rows,
         {nullptr, Buffer::FromVector(std::move(offsets)), Buffer::FromString("abcdef")});
     auto matcher = InputMatcher::Make(schema({field("s", utf8())})).ValueOrDie();
     return matcher.Match(*RecordBatch::Make(schema({field("s", utf8())}), data->length, {data}))
