@@ -152,6 +152,8 @@ template <typename... Cases>
 struct Match : Cases... {
   using Cases::operator()...;
 };
+template <typename... Cases>
+Match(Cases...) -> Match<Cases...>;
 
 // A Transaction message: who changed what, read from which version.
 struct Transaction {

@@ -208,7 +208,8 @@ wire::EncodingPtr FixedSizeListShape::Describe() const {
   return encoding;
 }
 
-arrow::Result<FixedSizeListShape> ShapeOf(const arrow::DataType& type, const LevelSurvey& survey) {
+arrow::Result<FixedSizeListShape> FixedSizeListShapeOf(const arrow::DataType& type,
+                                                       const LevelSurvey& survey) {
   FixedSizeListShape shape;
   const arrow::DataType* item = &type;
   int64_t items_per_value = 1;

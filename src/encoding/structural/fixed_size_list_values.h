@@ -26,7 +26,8 @@ struct FixedSizeListShape {
   wire::EncodingPtr Describe() const;
 };
 
-arrow::Result<FixedSizeListShape> ShapeOf(const arrow::DataType& type, const LevelSurvey& survey);
+arrow::Result<FixedSizeListShape> FixedSizeListShapeOf(const arrow::DataType& type,
+                                                       const LevelSurvey& survey);
 
 // For shapes that have validity. The ranges and the survey are borrowed by what these make.
 std::unique_ptr<ValueChunks> MakeFixedSizeListChunks(const LevelSurvey& survey,

@@ -171,7 +171,7 @@ class PageEncoding {
   }
 
   arrow::Result<EncodedPage> EncodeFixedSizeLists() {
-    ARROW_ASSIGN_OR_RAISE(FixedSizeListShape shape, ShapeOf(type_, survey_));
+    ARROW_ASSIGN_OR_RAISE(FixedSizeListShape shape, FixedSizeListShapeOf(type_, survey_));
     const auto value_bytes = static_cast<size_t>(shape.value_bytes());
     const auto ranges = FixedRangesOf(survey_, shape.value_bytes());
     if (wanted_ == Layout::kFullZip || value_bytes >= kMinFullZipBytes) {
