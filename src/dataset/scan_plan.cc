@@ -26,8 +26,7 @@ arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& da
                                                                const Predicate& predicate) {
   ARROW_RETURN_NOT_OK(query::InitCompute());
   arrow::FieldVector fields = dataset.schema()->fields();
-  for (const auto column : {read::SystemColumn::kRowId, read::SystemColumn::kRowAddress,
-                            read::SystemColumn::kRowOffset}) {
+  for (const auto column : {read::SystemColumn::kRowId, read::SystemColumn::kRowAddress}) {
     fields.push_back(read::ArrowField(column));
   }
   const arrow::Schema schema(std::move(fields));

@@ -1,0 +1,156 @@
+#include "query/bound_nodes.h"
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include <arrow/array.h>
+#include <arrow/array/util.h>
+#include <arrow/record_batch.h>
+#include <arrow/scalar.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "query/compare.h"
+
+namespace glaive::query {
+namespace {
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> AsArray(
+    const arrow::Datum& value, const std::shared_ptr<arrow::DataType>& type, int64_t length) {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum cast,
+                        arrow::compute::Cast(value, arrow::compute::CastOptions::Unsafe(type)));
+  if (!cast.is_scalar()) return cast.array();
+  ARROW_ASSIGN_OR_RAISE(const auto array, arrow::MakeArrayFromScalar(*cast.scalar(), length));
+  return array->data();
+}
+
+template <typename T>
+arrow::Status FillRemainders(const arrow::ArrayData& dividend, const arrow::ArrayData& divisor,
+                             const arrow::Array& nulls, T* out) {
+  const T* a = dividend.GetValues<T>(1);
+  const T* b = divisor.GetValues<T>(1);
+  for (int64_t i = 0; i < dividend.length; ++i) {
+    out[i] = T{};
+    if (nulls.IsNull(i)) continue;
+    if constexpr (std::is_floating_point_v<T>) {
+      out[i] = std::fmod(a[i], b[i]);
+    } else {
+      if (b[i] == 0) return InvalidInput("Divide by zero error");
+      // The one quotient that does not fit has no remainder.
+      const bool overflows = std::is_signed_v<T> && b[i] == static_cast<T>(-1);
+      out[i] = overflows ? T{0} : a[i] % b[i];
+    }
+  }
+  return arrow::Status::OK();
+}
+
+// All integers of one signedness are computed as their widest, and floats as doubles.
+std::shared_ptr<arrow::DataType> WidestLike(const arrow::DataType& type) {
+  if (arrow::is_floating(type.id())) return arrow::float64();
+  return arrow::is_signed_integer(type.id()) ? arrow::int64() : arrow::uint64();
+}
+
+}  // namespace
+
+LiteralNode::LiteralNode(std::shared_ptr<arrow::Scalar> value)
+    : BoundExpression(value->type), value_(std::move(value)) {}
+
+arrow::Result<arrow::Datum> LiteralNode::Evaluate(const arrow::RecordBatch&) const {
+  return arrow::Datum(value_);
+}
+
+arrow::Result<arrow::Datum> ColumnNode::Evaluate(const arrow::RecordBatch& batch) const {
+  auto column = batch.GetColumnByName(name_);
+  if (column == nullptr) return Internal("a filter got no column '{}'", name_);
+  return arrow::Datum(std::move(column));
+}
+
+arrow::Result<arrow::Datum> CallNode::Evaluate(const arrow::RecordBatch& batch) const {
+  std::vector<arrow::Datum> arguments;
+  for (const BoundPtr& argument : arguments_) {
+    ARROW_ASSIGN_OR_RAISE(arrow::Datum value, argument->Evaluate(batch));
+    arguments.push_back(std::move(value));
+  }
+  arrow::compute::ExecContext context;
+  context.set_use_threads(false);
+  return arrow::compute::CallFunction(function_, arguments, options_.get(), &context);
+}
+
+CompareNode::CompareNode(sql::BinaryOperator op, BoundPtr left, BoundPtr right)
+    : BoundExpression(arrow::boolean()),
+      op_(op),
+      left_(std::move(left)),
+      right_(std::move(right)) {}
+
+arrow::Result<arrow::Datum> CompareNode::Evaluate(const arrow::RecordBatch& batch) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum left, left_->Evaluate(batch));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum right, right_->Evaluate(batch));
+  return Compare(op_, left, right);
+}
+
+BetweenNode::BetweenNode(BoundPtr operand, BoundPtr low, BoundPtr high)
+    : BoundExpression(arrow::boolean()),
+      operand_(std::move(operand)),
+      low_(std::move(low)),
+      high_(std::move(high)) {}
+
+arrow::Result<arrow::Datum> BetweenNode::Evaluate(const arrow::RecordBatch& batch) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum operand, operand_->Evaluate(batch));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum low, low_->Evaluate(batch));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum high, high_->Evaluate(batch));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum above,
+                        Compare(sql::BinaryOperator::kGreaterEqual, operand, low));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum below,
+                        Compare(sql::BinaryOperator::kLessEqual, operand, high));
+  return arrow::compute::KleeneAnd(above, below);
+}
+
+LogicalNode::LogicalNode(bool is_and, std::vector<BoundPtr> operands)
+    : BoundExpression(arrow::boolean()), is_and_(is_and), operands_(std::move(operands)) {}
+
+arrow::Result<arrow::Datum> LogicalNode::Evaluate(const arrow::RecordBatch& batch) const {
+  ARROW_ASSIGN_OR_RAISE(arrow::Datum result, operands_.front()->Evaluate(batch));
+  for (size_t i = 1; i < operands_.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum next, operands_[i]->Evaluate(batch));
+    ARROW_ASSIGN_OR_RAISE(result, is_and_ ? arrow::compute::KleeneAnd(result, next)
+                                          : arrow::compute::KleeneOr(result, next));
+  }
+  return result;
+}
+
+arrow::Result<arrow::Datum> ModuloNode::Evaluate(const arrow::RecordBatch& batch) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum left, dividend_->Evaluate(batch));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum right, divisor_->Evaluate(batch));
+  const bool is_scalar = left.is_scalar() && right.is_scalar();
+  const int64_t length = is_scalar ? 1 : batch.num_rows();
+  const auto widest = WidestLike(*type());
+  ARROW_ASSIGN_OR_RAISE(const auto dividend, AsArray(left, widest, length));
+  ARROW_ASSIGN_OR_RAISE(const auto divisor, AsArray(right, widest, length));
+  // Null where either is: a sum has that already.
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum sum,
+                        arrow::compute::Add(arrow::Datum(dividend), arrow::Datum(divisor)));
+  const std::shared_ptr<arrow::Array> nulls = sum.make_array();
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> values,
+                        arrow::AllocateBuffer(length * static_cast<int64_t>(sizeof(uint64_t))));
+  if (widest->id() == arrow::Type::DOUBLE) {
+    ARROW_RETURN_NOT_OK(FillRemainders(*dividend, *divisor, *nulls,
+                                       reinterpret_cast<double*>(values->mutable_data())));
+  } else if (widest->id() == arrow::Type::INT64) {
+    ARROW_RETURN_NOT_OK(FillRemainders(*dividend, *divisor, *nulls,
+                                       reinterpret_cast<int64_t*>(values->mutable_data())));
+  } else {
+    ARROW_RETURN_NOT_OK(FillRemainders(*dividend, *divisor, *nulls,
+                                       reinterpret_cast<uint64_t*>(values->mutable_data())));
+  }
+  // The sum is fresh: its validity starts at bit 0.
+  const auto result = arrow::MakeArray(
+      arrow::ArrayData::Make(widest, length, {nulls->null_bitmap(), values}, nulls->null_count()));
+  if (is_scalar) {
+    ARROW_ASSIGN_OR_RAISE(const auto scalar, result->GetScalar(0));
+    return arrow::compute::Cast(arrow::Datum(scalar), arrow::compute::CastOptions::Unsafe(type()));
+  }
+  return arrow::compute::Cast(arrow::Datum(result), arrow::compute::CastOptions::Unsafe(type()));
+}
+
+}  // namespace glaive::query
