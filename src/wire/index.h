@@ -17,6 +17,8 @@ namespace glaive::wire {
 
 // The write-ahead log's entry, which belongs to no field.
 inline constexpr std::string_view kMemWalIndexName = "__lance_mem_wal";
+// Where rows went that a compaction moved without telling the indices; no field's either.
+inline constexpr std::string_view kFragmentReuseIndexName = "__lance_frag_reuse";
 
 struct IndexEntry {
   std::string uuid;             // 16 bytes; also the name of its folder
