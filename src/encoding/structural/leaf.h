@@ -20,7 +20,7 @@ enum class LayerKind : uint8_t {
 struct Layer {
   LayerKind kind = LayerKind::kItem;
   bool large_offsets = false;  // lists: 64-bit offsets in Arrow
-  int child_index = 0;         // which child of the Arrow type the path goes on to; not for the leaf
+  int child_index = 0;  // which child of the Arrow type the path goes on to; not for the leaf
 };
 
 // From the root of a top-level field down to one leaf; the leaf's own item layer is the last.
@@ -44,7 +44,7 @@ struct LayerRows {
 
 // Rows of one leaf column, in Arrow's terms.
 struct LeafRows {
-  std::vector<LayerRows> layers;            // outermost first, the leaf's own excluded
+  std::vector<LayerRows> layers;             // outermost first, the leaf's own excluded
   std::shared_ptr<arrow::ArrayData> values;  // the leaf's slots, nulls applied
 };
 

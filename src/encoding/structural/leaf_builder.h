@@ -1,14 +1,29 @@
 #pragma once
 
-// Owned by the decoding side: grows LeafRows page by page. See page_decoder.h.
+#include <cstdint>
 #include <memory>
+#include <vector>
 
+#include <arrow/buffer_builder.h>
 #include <arrow/result.h>
 
 #include "encoding/structural/leaf.h"
+#include "encoding/structural/leaf_values.h"
+#include "encoding/structural/validity_builder.h"
 
 namespace glaive::encoding {
 
+// A layer above the leaf, or the leaf's own, while it grows.
+struct LayerBuilder {
+  bool is_list = false;
+  bool large_offsets = false;
+  ValidityBuilder validity;      // its length is the number of slots
+  arrow::BufferBuilder offsets;  // of lists: where each begins, in slots of the layer below
+
+  int64_t num_slots() const { return validity.length(); }
+};
+
+// Grows LeafRows page by page: every page appends to the layers and to the values.
 class LeafBuilder {
  public:
   explicit LeafBuilder(const LeafPath& path);  // borrows the path
@@ -16,7 +31,12 @@ class LeafBuilder {
 
   arrow::Result<LeafRows> Finish() &&;
 
-  struct State;
+  // Layers outermost first, the leaf's own last. REQUIRES: a page decoder was made for the path
+  struct State {
+    const LeafPath& path;
+    std::vector<LayerBuilder> layers;
+    LeafValues values;
+  };
   State& state() { return *state_; }
 
  private:

@@ -10,9 +10,13 @@ namespace {
 
 // No slot of a real column comes near; it keeps every product of widths and counts within 64 bits.
 constexpr uint64_t kMaxSlotBits = uint64_t{1} << 34;
+constexpr size_t kMaxDimensions = 8;
 
 arrow::Status AddDimension(const arrow::FixedSizeListType& list, LeafShape& shape) {
   const auto dimension = static_cast<uint64_t>(list.list_size());
+  if (shape.dimensions.size() == kMaxDimensions) {
+    return Unsupported("{} nests more than {} fixed-size lists", list.ToString(), kMaxDimensions);
+  }
   if (dimension == 0) return Unsupported("{} of no items", list.ToString());
   shape.dimensions.insert(shape.dimensions.begin(), dimension);
   shape.values_per_slot *= dimension;

@@ -1,0 +1,147 @@
+#include "encoding/codec/block.h"
+
+#include <cstring>
+
+namespace glaive::encoding {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+// Width of a flat encoding; 0 for any other.
+uint64_t FlatBits(const wire::CompressiveEncoding& encoding) {
+  const auto* flat = std::get_if<wire::FlatEncoding>(&encoding.kind);
+  return flat == nullptr ? 0 : flat->bits_per_value;
+}
+
+}  // namespace
+
+std::string_view NameOf(const wire::CompressiveEncoding& encoding) {
+  constexpr std::string_view kNames[] = {"unknown",
+                                         "flat",
+                                         "variable",
+                                         "constant",
+                                         "out-of-line bit-packing",
+                                         "inline bit-packing",
+                                         "fsst",
+                                         "dictionary",
+                                         "rle",
+                                         "byte-stream split",
+                                         "general",
+                                         "fixed-size list",
+                                         "packed struct"};
+  static_assert(std::size(kNames) == std::variant_size_v<decltype(encoding.kind)>);
+  return kNames[encoding.kind.index()];
+}
+
+arrow::Result<Unwrapped> UnwrapGeneral(const wire::CompressiveEncoding& encoding, Location where) {
+  const auto* general = std::get_if<wire::GeneralEncoding>(&encoding.kind);
+  if (general == nullptr) return Unwrapped{std::nullopt, &encoding};
+  ARROW_ASSIGN_OR_RAISE(auto description, GeneralDescription::Validate(general->scheme, where));
+  return Unwrapped{description, general->values.get()};
+}
+
+uint64_t ValueBitsOf(const wire::RleEncoding& rle) { return FlatBits(*rle.values); }
+
+arrow::Result<RleDescription> ValidateRle(const wire::RleEncoding& rle, FileVersion version,
+                                          Location where) {
+  for (const auto& child : {rle.values, rle.run_lengths}) {
+    if (FlatBits(*child) == 0) {
+      return Unsupported(where, "rle of {} children", NameOf(*child));
+    }
+  }
+  return RleDescription::Validate(ValueBitsOf(rle), FlatBits(*rle.run_lengths), version, where);
+}
+
+arrow::Result<FixedBlockDescription> FixedBlockDescription::Validate(
+    const wire::CompressiveEncoding& encoding, FileVersion version, Location where) {
+  ARROW_ASSIGN_OR_RAISE(const Unwrapped unwrapped, UnwrapGeneral(encoding, where));
+  const wire::CompressiveEncoding& inner = *unwrapped.inner;
+  const bool is_rle = std::holds_alternative<wire::RleEncoding>(inner.kind);
+  if (version < FileVersion::k2_2 && (unwrapped.general || is_rle)) {
+    return Corrupt(where, "a {} block before version 2.2", NameOf(encoding));
+  }
+  const auto described = [&](auto description, uint64_t bits) {
+    return FixedBlockDescription(unwrapped.general, Codec(description), bits);
+  };
+  if (const auto* flat = std::get_if<wire::FlatEncoding>(&inner.kind)) {
+    ARROW_ASSIGN_OR_RAISE(const auto description, FlatDescription::Validate(*flat, where));
+    return described(description, description.value_bits());
+  }
+  if (const auto* packed = std::get_if<wire::InlineBitpackingEncoding>(&inner.kind)) {
+    ARROW_ASSIGN_OR_RAISE(const auto description,
+                          InlineBitpackingDescription::Validate(*packed, where));
+    return described(description, description.value_bits());
+  }
+  if (const auto* packed = std::get_if<wire::OutOfLineBitpackingEncoding>(&inner.kind)) {
+    ARROW_ASSIGN_OR_RAISE(const auto description,
+                          OutOfLineBitpackingDescription::Validate(*packed, where));
+    return described(description, description.value_bits());
+  }
+  if (const auto* rle = std::get_if<wire::RleEncoding>(&inner.kind)) {
+    ARROW_ASSIGN_OR_RAISE(const auto description, ValidateRle(*rle, version, where));
+    return described(description, ValueBitsOf(*rle));
+  }
+  return Unsupported(where, "{} blocks of fixed-width values", NameOf(inner));
+}
+
+arrow::Result<FixedBlockDescription::Payload> FixedBlockDescription::Open(
+    Bytes payload, uint64_t num_values, std::vector<std::byte>& scratch, Location where) const {
+  if (general_) {
+    ARROW_ASSIGN_OR_RAISE(payload, general_->Decompress(payload, scratch, where));
+  }
+  return std::visit(Overloaded{
+                        [&](const FlatDescription& flat) -> arrow::Result<Payload> {
+                          ARROW_RETURN_NOT_OK(flat.Check(payload, num_values, where));
+                          return payload;
+                        },
+                        [&](const RleDescription& rle) -> arrow::Result<Payload> {
+                          return rle.OpenBlock(payload, num_values, where);
+                        },
+                        [&](const auto& packed) -> arrow::Result<Payload> {
+                          return packed.Open(payload, num_values, where);
+                        },
+                    },
+                    codec_);
+}
+
+void FixedBlockDescription::Write(const Payload& payload, uint64_t num_values,
+                                  std::byte* out) const noexcept {
+  if (num_values == 0) return;
+  if (const auto* bytes = std::get_if<Bytes>(&payload)) {
+    std::memcpy(out, bytes->data(), PackedBytes(num_values, value_bits_));
+    return;
+  }
+  WithWord(value_bits_, [&](auto word) {
+    auto* const values = reinterpret_cast<decltype(word)*>(out);
+    if (const auto* packed = std::get_if<BitpackedPayload>(&payload)) {
+      packed->Decode(values);
+    } else {
+      std::get<RlePayload>(payload).Decode(std::span(values, num_values));
+    }
+  });
+}
+
+arrow::Result<std::vector<std::byte>> FixedBlockDescription::Decode(Bytes payload,
+                                                                    uint64_t num_values,
+                                                                    Location where) const {
+  std::vector<std::byte> scratch;
+  ARROW_ASSIGN_OR_RAISE(const Payload opened, Open(payload, num_values, scratch, where));
+  std::vector<std::byte> values(PackedBytes(num_values, value_bits_));
+  Write(opened, num_values, values.data());
+  return values;
+}
+
+arrow::Status FixedBlockDescription::DecodeInto(Bytes payload, uint64_t num_values, std::byte* out,
+                                                Location where) const {
+  std::vector<std::byte> scratch;
+  ARROW_ASSIGN_OR_RAISE(const Payload opened, Open(payload, num_values, scratch, where));
+  Write(opened, num_values, out);
+  return arrow::Status::OK();
+}
+
+}  // namespace glaive::encoding

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "core/error.h"
+#include "core/file_version.h"
+#include "encoding/codec/words.h"
+#include "wire/encodings_v2_1.h"
+
+// A whole buffer compressed by lz4 or zstd:
+//
+//   lz4    [u32 size][raw block]        zstd   [u64 size][frame]
+//
+// The size is of what comes out; an empty buffer stays empty.
+namespace glaive::encoding {
+
+class GeneralDescription {
+ public:
+  static arrow::Result<GeneralDescription> Validate(wire::CompressionScheme scheme, Location where);
+
+  // How much will come out. More than the compressed bytes can hold is refused, so that a size
+  // which is damaged allocates nothing.
+  arrow::Result<uint64_t> DecompressedSize(Bytes compressed, Location where) const;
+
+  // REQUIRES: `out` is of DecompressedSize
+  arrow::Status Decompress(Bytes compressed, std::span<std::byte> out, Location where) const;
+
+  // Both into a buffer that is kept for the next time.
+  arrow::Result<Bytes> Decompress(Bytes compressed, std::vector<std::byte>& scratch,
+                                  Location where) const;
+
+ private:
+  explicit GeneralDescription(wire::CompressionScheme scheme) : scheme_(scheme) {}
+
+  wire::CompressionScheme scheme_;
+};
+
+}  // namespace glaive::encoding
