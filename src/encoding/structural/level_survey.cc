@@ -1,8 +1,10 @@
 #include "encoding/structural/level_survey.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <arrow/util/bitmap_ops.h>
+#include <arrow/util/bitmap_reader.h>
 
 #include "encoding/structural/level_stream.h"
 
@@ -11,11 +13,39 @@ namespace {
 
 constexpr uint64_t kMaxRun = 255;
 
+// How often a bit differs from the one before it, which for the first is `last`.
+uint64_t CountChanges(const uint8_t* bits, int64_t begin, int64_t length, uint8_t* last) {
+  uint64_t changes = 0;
+  arrow::internal::BitmapWordReader<uint64_t> reader(bits, begin, length);
+  uint64_t carry = *last;
+  for (auto words = reader.words(); words > 0; --words) {
+    const uint64_t word = reader.NextWord();
+    changes += static_cast<uint64_t>(std::popcount(word ^ (word << 1 | carry)));
+    carry = word >> 63;
+  }
+  for (auto bytes = reader.trailing_bytes(); bytes > 0; --bytes) {
+    int valid_bits = 0;
+    const uint8_t byte = reader.NextTrailingByte(valid_bits);
+    for (int i = 0; i < valid_bits; ++i) {
+      const uint64_t bit = byte >> i & 1;
+      changes += bit ^ carry;
+      carry = bit;
+    }
+  }
+  *last = static_cast<uint8_t>(carry);
+  return changes;
+}
+
 class Surveyor {
  public:
-  Surveyor(std::span<const Nest> nests, const LeafPath& path) : nests_(nests) {
+  Surveyor(std::span<const Nest> nests, const LeafPath& path)
+      : nests_(nests), path_(path), first_item_layer_(path.layers.size()) {
     survey_.layers.resize(path.layers.size());
     scheme_ = MakeLevelScheme(path, std::vector(path.layers.size(), LayerFacts{true, true}));
+    while (path.layers[first_item_layer_ - 1].kind == LayerKind::kItem) {
+      if (--first_item_layer_ == 0) break;
+    }
+    last_valid_.assign(path.layers.size() - first_item_layer_, uint8_t{1});
   }
 
   LevelSurvey Run() && {
@@ -39,6 +69,7 @@ class Surveyor {
       }
     }
     for (LeafRange& range : survey_.ranges) CountNulls(range);
+    MarkMaskedLists();
     survey_.num_rep_runs += survey_.num_entries / kMaxRun;
     survey_.num_def_runs += survey_.num_entries / kMaxRun;
     return std::move(survey_);
@@ -107,20 +138,47 @@ class Surveyor {
   }
 
   void CountNulls(LeafRange& range) {
-    for (const SlotMask& mask : range.nest->groups.back().masks) {
-      const int64_t nulls = range.length - arrow::internal::CountSetBits(
-                                               mask.bits, range.begin + mask.shift, range.length);
-      if (nulls == 0) continue;
-      range.has_nulls = true;
-      survey_.layers[mask.layer].nulls = true;
-      survey_.num_nulls += static_cast<uint64_t>(nulls);
-      survey_.num_def_runs += 2 * static_cast<uint64_t>(std::min(nulls, range.length - nulls));
+    const std::vector<SlotMask>& masks = range.nest->groups.back().masks;
+    auto mask = masks.begin();
+    for (size_t layer = first_item_layer_; layer < survey_.layers.size(); ++layer) {
+      uint8_t& last_valid = last_valid_[layer - first_item_layer_];
+      if (mask == masks.end() || mask->layer != layer) {
+        survey_.num_def_runs += 1u - last_valid;
+        last_valid = 1;
+        continue;
+      }
+      const int64_t begin = range.begin + mask->shift;
+      const int64_t valid = arrow::internal::CountSetBits(mask->bits, begin, range.length);
+      if (valid < range.length) {
+        range.has_nulls = true;
+        survey_.layers[layer].nulls = true;
+        survey_.num_nulls += static_cast<uint64_t>(range.length - valid);
+      }
+      survey_.num_def_runs += CountChanges(mask->bits, begin, range.length, &last_valid);
+      ++mask;
+    }
+  }
+
+  // A list in a null struct has no level of its own, but counts as a null one: readers take the
+  // slots of a list layer without nulls for those of its struct.
+  void MarkMaskedLists() {
+    bool masked = false;
+    for (size_t i = 0; i < survey_.layers.size(); ++i) {
+      if (path_.layers[i].kind == LayerKind::kList) {
+        survey_.layers[i].nulls |= masked;
+        masked = false;
+      } else {
+        masked |= survey_.layers[i].nulls;
+      }
     }
   }
 
   std::span<const Nest> nests_;
+  const LeafPath& path_;
   LevelScheme scheme_;  // tells every kind of absence from every other
   LevelSurvey survey_;
+  size_t first_item_layer_;          // of those behind the innermost list
+  std::vector<uint8_t> last_valid_;  // of each, the slot looked at last
   uint64_t gap_ = 0;
 };
 
