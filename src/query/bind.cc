@@ -39,17 +39,18 @@ BoundPtr Call(std::string function, std::vector<BoundPtr> arguments, TypePtr typ
                                     std::move(options));
 }
 
+// Only to types that hold more, but for floats of integers, which are rounded.
 arrow::Result<BoundPtr> CastTo(BoundPtr node, const TypePtr& type) {
   if (type == nullptr || node->type()->Equals(*type)) return node;
+  const auto options = arrow::is_floating(type->id()) ? arrow::compute::CastOptions::Unsafe(type)
+                                                      : arrow::compute::CastOptions::Safe(type);
   if (const LiteralNode* literal = AsLiteral(node)) {
     ARROW_ASSIGN_OR_RAISE(const auto cast,
-                          arrow::compute::Cast(arrow::Datum(literal->value()),
-                                               arrow::compute::CastOptions::Safe(type)));
+                          arrow::compute::Cast(arrow::Datum(literal->value()), options));
     return std::make_shared<LiteralNode>(cast.scalar());
   }
-  return Call(
-      "cast", {std::move(node)}, type,
-      std::make_shared<arrow::compute::CastOptions>(arrow::compute::CastOptions::Safe(type)));
+  return Call("cast", {std::move(node)}, type,
+              std::make_shared<arrow::compute::CastOptions>(options));
 }
 
 class Binder {

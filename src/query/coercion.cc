@@ -112,10 +112,9 @@ arrow::Result<std::shared_ptr<arrow::Scalar>> LiteralAs(
   if (literal->type->id() == arrow::Type::NA) return arrow::MakeNullScalar(type);
   if (literal->type->Equals(*type)) return literal;
   if (MayBecome(*literal->type, *type)) {
-    auto options = arrow::compute::CastOptions::Safe(type);
-    options.allow_float_truncate = IsFloat(*type);
-    options.allow_int_overflow = IsFloat(*type);
-    if (IsFloat(*type)) options = arrow::compute::CastOptions::Unsafe(type);
+    // A float is as near as it can be; all else is exact.
+    const auto options = IsFloat(*type) ? arrow::compute::CastOptions::Unsafe(type)
+                                        : arrow::compute::CastOptions::Safe(type);
     auto cast = arrow::compute::Cast(arrow::Datum(literal), options);
     if (cast.ok()) return cast->scalar();
   }

@@ -96,9 +96,7 @@ class Tokenizer {
     const size_t begin = at_;
     Token token{TokenKind::kNumber, "", begin};
     const auto digits = [&] {
-      for (; IsDigit(Peek(0)) || (Peek(0) == '_' && IsDigit(Peek(1))); ++at_) {
-        if (sql_[at_] != '_') token.text.push_back(sql_[at_]);
-      }
+      while (IsDigit(Peek(0))) token.text.push_back(sql_[at_++]);
     };
     digits();
     if (Peek(0) == '.') {
