@@ -6,7 +6,13 @@ namespace glaive::encoding {
 
 using wire::RepDefLayer;
 
-LevelScheme MakeLevelScheme(const LeafPath& path, const std::vector<LayerFacts>& facts) {
+LevelScheme MakeLevelScheme(const LeafPath& path, const std::vector<LayerFacts>& survey) {
+  // Below a struct that has nulls a layer is nullable, as pylance has it: its reader takes no file
+  // where pages differ in that.
+  std::vector<LayerFacts> facts = survey;
+  for (size_t i = 1; i < facts.size(); ++i) {
+    if (path.layers[i - 1].kind == LayerKind::kItem && facts[i - 1].nulls) facts[i].nulls = true;
+  }
   LevelScheme scheme;
   scheme.layers.resize(path.layers.size());
   for (size_t i = path.layers.size(); i-- > 0;) {
