@@ -14,6 +14,7 @@ void BindSchema(nb::module_& m);
 void BindScan(nb::module_& m);
 void BindWrite(nb::module_& m);
 void BindCompaction(nb::module_& m);
+void BindColumns(nb::module_& m);
 void BindFile(nb::module_& m);
 
 }  // namespace glaive::python

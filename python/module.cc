@@ -15,5 +15,6 @@ NB_MODULE(_native, m) {
   glaive::python::BindScan(m);
   glaive::python::BindWrite(m);
   glaive::python::BindCompaction(m);
+  glaive::python::BindColumns(m);
   glaive::python::BindFile(m);
 }

@@ -19,18 +19,6 @@ class UnbuiltDataset:
     def validate(self) -> NoReturn:
         unbuilt("LanceDataset.validate")
 
-    def add_columns(
-        self,
-        transforms: Any,
-        read_columns: Any = None,
-        reader_schema: Any = None,
-        batch_size: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.add_columns")
-
-    def drop_columns(self, columns: Any) -> NoReturn:
-        unbuilt("LanceDataset.drop_columns")
-
     @classmethod
     def from_pydantic_model(
         cls,

@@ -630,6 +630,32 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
 
+    def add_columns(
+        self,
+        transforms: dict[str, str],
+        read_columns: list[str] | None = None,
+        reader_schema: pa.Schema | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        """Adds columns that SQL expressions over the others give.
+
+        Parameters
+        ----------
+        transforms : dict of str to str
+            Name and expression of each column. pylance's other kinds are not supported.
+        batch_size : int, optional
+            Accepted; rows are computed in batches of the engine's own size.
+        """
+        refuse("add_columns", read_columns=read_columns, reader_schema=reader_schema)
+        if not isinstance(transforms, dict):
+            unbuilt(f"add_columns of {type(transforms).__name__}")
+        columns = [_native.ComputedColumn(name, sql) for name, sql in transforms.items()]
+        self._ds = _native.add_columns(self._ds, columns)
+
+    def drop_columns(self, columns: list[str]) -> None:
+        """Takes columns out of the schema. No file is rewritten."""
+        self._ds = _native.drop_columns(self._ds, columns)
+
     # --- methods of pyarrow that make no sense here; its own read memory that was never set ----
 
     @property

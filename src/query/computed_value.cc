@@ -1,0 +1,43 @@
+#include "query/computed_value.h"
+
+#include <utility>
+
+#include <arrow/array/util.h>
+#include <arrow/record_batch.h>
+
+#include "query/bound_expression.h"
+#include "query/sql_parser.h"
+
+namespace glaive::query {
+namespace {
+
+class SqlValue final : public ComputedValue {
+ public:
+  explicit SqlValue(BoundFilter bound) : bound_(std::move(bound)) {}
+
+  const std::shared_ptr<arrow::DataType>& type() const override {
+    return bound_.expression->type();
+  }
+  const std::vector<std::string>& columns() const override { return bound_.columns; }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
+      const arrow::RecordBatch& batch) const override {
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum value, bound_.expression->Evaluate(batch));
+    if (value.is_scalar()) return arrow::MakeArrayFromScalar(*value.scalar(), batch.num_rows());
+    return value.make_array();
+  }
+
+ private:
+  BoundFilter bound_;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<const ComputedValue>> ComputedValue::FromSql(
+    std::string_view text, const arrow::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(const auto expression, sql::Parse(text));
+  ARROW_ASSIGN_OR_RAISE(BoundFilter bound, Bind(*expression, schema));
+  return std::make_shared<SqlValue>(std::move(bound));
+}
+
+}  // namespace glaive::query
