@@ -1,0 +1,225 @@
+"""The `glaive` command, as a user runs it. pylance makes the tables and tells what is true of them."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import lance
+import pyarrow as pa
+import pytest
+from lance.file import LanceFileReader
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = os.environ.get("GLAIVE_COMMAND", str(ROOT / "build/dev/bin/glaive"))
+NUM_FRAGMENTS, ROWS, LENGTH = 5, 40, 3000
+
+
+def run(*arguments, expect=0, **options):
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done
+
+
+def run_json(*arguments):
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def error_of(*arguments, expect):
+    """The one line on standard error."""
+    done = run(*arguments, expect=expect)
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("glaive: "), done.stderr
+    return lines[0]
+
+
+def rows(start, count):
+    lists = [[(i * 7 + j) % 1000 for j in range(LENGTH)] for i in range(start, start + count)]
+    ids = pa.array(range(start, start + count), pa.int64())
+    return pa.table({"id": ids, "feat": pa.array(lists, pa.list_(pa.int16()))})
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Five small fragments; two rows of the second are deleted."""
+    path = tmp_path / "table"
+    lance.write_dataset(rows(0, NUM_FRAGMENTS * ROWS), path, max_rows_per_file=ROWS)
+    lance.dataset(path).delete("id IN (45, 46)")
+    return path
+
+
+def snapshot(folder):
+    """Every file with its content."""
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_info(table):
+    info = run_json("info", table)
+    assert info["version"] == 2
+    assert info["rows"] == NUM_FRAGMENTS * ROWS - 2
+    assert info["deleted_rows"] == 2
+    assert (info["fragments"], info["data_files"], info["deletion_files"]) == (NUM_FRAGMENTS, NUM_FRAGMENTS, 1)
+    assert info["data_file_bytes"] == sum(file.stat().st_size for file in (table / "data").iterdir())
+    assert info["data_storage_version"] == "2.2"
+    assert [field["name"] for field in info["schema"]] == ["id", "feat"]
+    assert any("glaive compact" in hint for hint in info["hints"])
+    assert run_json("info", table, "--version", 1)["deleted_rows"] == 0
+
+
+def test_info_reads_no_data_file(table):
+    before = run("info", table).stdout
+    (table / "data").rename(table / "gone")
+    assert run("info", table).stdout == before
+
+
+def test_no_hint_for_a_compact_table(tmp_path):
+    lance.write_dataset(rows(0, ROWS), tmp_path / "one")
+    assert run_json("info", tmp_path / "one")["hints"] == []
+
+
+def test_versions(table):
+    versions = run_json("versions", table)
+    assert [(entry["version"], entry["operation"]) for entry in versions] == [(2, "Delete"), (1, "Overwrite")]
+    assert "1 older" in run("versions", table, "--limit", 1).stdout
+
+
+def test_pages_are_those_of_the_files(table):
+    layout = run_json("pages", table)
+    expected = {"id": [], "feat": []}
+    for fragment in lance.dataset(table).get_fragments():
+        file = LanceFileReader(str(table / "data" / fragment.metadata.files[0].path))
+        for name, column in zip(expected, file.metadata().columns, strict=True):
+            for page in column.pages:
+                size = sum(buffer.size for buffer in page.buffers)
+                expected[name].append({"first_row": fragment.fragment_id * ROWS, "rows": ROWS, "bytes": size})
+    assert {column["name"]: column["pages"] for column in layout["columns"]} == expected
+    assert layout["pages"] == 2 * NUM_FRAGMENTS
+
+
+def test_pages_picture(table, tmp_path):
+    text = run("pages", table, "--svg", tmp_path / "pages.svg").stdout
+    assert f"{NUM_FRAGMENTS} pages" in text and "█" in text and "▓" in text
+    svg = ElementTree.parse(tmp_path / "pages.svg").getroot()
+    kinds = [node.get("class") for node in svg.iter("{http://www.w3.org/2000/svg}rect")]
+    assert sum(kind in ("a", "b") for kind in kinds) == 2 * NUM_FRAGMENTS
+    assert kinds.count("tick") == NUM_FRAGMENTS
+
+
+def test_a_dry_run_changes_nothing(table):
+    before = snapshot(table)
+    plan = run_json("compact", table, "--dry-run")
+    assert (plan["fragments"], plan["rows"]) == (NUM_FRAGMENTS, NUM_FRAGMENTS * ROWS - 2)
+    assert plan["bytes"] == run_json("info", table)["data_file_bytes"]
+    assert plan["memory_bytes"] > 64 << 20
+    assert snapshot(table) == before
+    assert "memory: at most about" in run("compact", table, "--dry-run").stdout
+
+
+def test_compact(table):
+    before = lance.dataset(table).to_table()
+    report = run_json("compact", table)
+    assert (report["fragments_removed"], report["fragments_added"]) == (NUM_FRAGMENTS, 1)
+    assert report["pages"] == {
+        "total": 2,
+        "by_page_bytes": 0,
+        "by_cache_bytes": 0,
+        "by_row_limit": 0,
+        "by_file_end": 2,
+        "by_format_limit": 0,
+    }
+    assert lance.dataset(table).to_table() == before
+    assert run_json("pages", table)["pages"] == 2
+    assert "nothing to compact" in run("compact", table).stdout
+
+
+def test_compact_names_the_limit_that_ended_pages(table):
+    text = run("compact", table, "--max-page-bytes", "256KiB").stdout
+    assert "--max-page-bytes" in text and "the end of a file" in text
+    assert run_json("pages", table)["columns"][1]["pages"][0]["bytes"] <= 256 << 10
+
+
+@pytest.mark.parametrize(
+    "arguments, code, text",
+    [
+        (["info", "NOWHERE"], 3, "not found"),
+        (["info", "TABLE", "--version", 9], 3, "not found"),
+        (["info", "s3://bucket/table"], 6, "s3"),
+        (["pages", "NOWHERE"], 3, "not found"),
+        (["compact", "NOWHERE"], 3, "not found"),
+        (["versions", "NOWHERE"], 3, "not found"),
+    ],
+)
+def test_exit_codes(table, tmp_path, arguments, code, text):
+    places = {"TABLE": table, "NOWHERE": tmp_path / "nowhere"}
+    assert text in error_of(*[places.get(word, word) for word in arguments], expect=code)
+
+
+def test_wrong_usage(table):
+    assert run("info", expect=2).stderr
+    assert run("inspect", table, expect=2).stderr
+    assert run("compact", table, "--max-page-bytes", "many", expect=2).stderr
+    assert "Exit codes" in run("--help").stdout
+
+
+def test_a_damaged_file_is_named(table):
+    file = next((table / "data").iterdir())
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    assert file.name in error_of("pages", table, expect=5)
+
+
+def test_an_interrupted_compaction_leaves_nothing(tmp_path):
+    table = tmp_path / "table"
+    run("demo", "--make", table, "--fragments", 20, "--rows", 300)
+    before = sorted(file for file in table.rglob("*") if file.is_file())
+    process = subprocess.Popen([COMMAND, "compact", str(table)], stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 30
+    while len(list((table / "data").iterdir())) == 20 and process.poll() is None and time.time() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the compaction was faster than the signal")
+    assert process.returncode == 130, errors
+    assert errors.strip() == "glaive: interrupted: stopped by Ctrl-C"
+    assert sorted(file for file in table.rglob("*") if file.is_file()) == before
+
+
+def test_demo(tmp_path):
+    report = run_json("demo", "--into", tmp_path / "demo", "--fragments", 6, "--rows", 50, "--list", 2000)
+    before, after = report["before"], report["after"]
+    assert report["rows_compared"] == 300
+    assert (before["fragments"], before["pages"]) == (6, 12)
+    assert (after["fragments"], after["pages"]) == (1, 2)
+    assert after["take"]["requests"] < before["take"]["requests"]
+    assert before["take"]["object_store_ms"] == 30 * before["take"]["dependent_rounds"]
+    assert lance.dataset(report["table"]).count_rows() == 300
+    for name in ("before", "after", "before-after"):
+        ElementTree.parse(tmp_path / "demo" / f"{name}.svg")
+    # The next one takes the same folder; a folder of somebody else's is left alone.
+    assert "all equal" in run("demo", "--into", tmp_path / "demo", "--fragments", 2, "--rows", 5).stdout
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").touch()
+    assert "in use" in error_of("demo", "--into", tmp_path / "mine", expect=2)
+
+
+def test_demo_of_a_users_table_only_reads_it(table, tmp_path):
+    before = snapshot(table)
+    text = run("demo", table, "--into", tmp_path / "demo").stdout
+    assert f"first {NUM_FRAGMENTS} fragments" in text and str(tmp_path / "demo") in text
+    assert "6 files linked, 0 copied" in text  # five data files, one deletion file
+    assert "198 rows compared, all equal" in text
+    assert snapshot(table) == before
+    assert lance.dataset(tmp_path / "demo/table").to_table() == lance.dataset(table).to_table()
+    assert all(file.stat().st_nlink == 2 for file in (table / "data").iterdir())
+
+
+def test_demo_takes_leading_fragments_up_to_the_limit(table, tmp_path):
+    size = max(file.stat().st_size for file in (table / "data").iterdir())
+    text = run("demo", table, "--into", tmp_path / "demo", "--limit", 2 * size).stdout
+    assert "first 2 fragments (78 rows" in text and "3 more are left out" in text
+    message = error_of("demo", table, "--into", tmp_path / "demo", "--limit", "1kB", expect=2)
+    assert "first fragment" in message
+    assert "in the table itself" in error_of("demo", table, "--into", table / "demo", expect=2)
