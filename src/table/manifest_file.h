@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <arrow/buffer.h>
 #include <arrow/result.h>
@@ -14,6 +15,9 @@ namespace glaive::table {
 
 // "18446744073709551613.manifest" for version 2 in scheme V2, "2.manifest" in V1.
 std::string ManifestName(uint64_t version, NamingScheme scheme);
+
+// All attached versions, ascending, whatever their scheme.
+arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table);
 
 // A manifest file that is whole: its footer is right, and the length of the message fits. Opening
 // one costs a read of its last 64 KiB, which mostly is all of it.

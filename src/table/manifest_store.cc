@@ -71,13 +71,18 @@ std::string ManifestName(uint64_t version, NamingScheme scheme) {
   return std::string(kV2Digits - digits.size(), '0') + digits + std::string(kSuffix);
 }
 
-arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
+arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table) {
   ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
   std::vector<VersionEntry> entries;
   for (const io::ObjectInfo& object : objects) {
     if (auto entry = EntryOf(object)) entries.push_back(*std::move(entry));
   }
   std::ranges::sort(entries, {}, &VersionEntry::version);
+  return entries;
+}
+
+arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
   const auto other = std::ranges::find_if(
       entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
   if (other != entries.end()) {

@@ -1,0 +1,226 @@
+#include "table/commit.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "table/apply.h"
+#include "table/conflict.h"
+#include "table/feature_flags.h"
+#include "table/manifest_file.h"
+#include "table/publish.h"
+#include "table/rebase.h"
+
+namespace glaive::table {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One call of Commit: the operation, and up to which version it has been checked.
+class PendingCommit {
+ public:
+  PendingCommit(const TableLocation& table, ManifestPtr base, Operation operation,
+                const CommitOptions& options)
+      : table_(table), options_(options), latest_(std::move(base)) {
+    transaction_.read_version = latest_->version;
+    transaction_.uuid = NewUuid();
+    transaction_.properties = options.transaction_properties;
+    transaction_.operation = std::move(operation);
+  }
+
+  arrow::Result<ManifestPtr> Run();
+
+ private:
+  arrow::Result<ManifestPtr> RunAttempts();
+  arrow::Status CatchUp();
+  arrow::Status CheckAgainst(const VersionEntry& entry) const;
+  arrow::Result<std::shared_ptr<Manifest>> Attempt();
+  arrow::Status BackOff(uint32_t attempt, Clock::duration first_attempt);
+  // An overwrite that may not be tried again wants the version after the one read, or nothing.
+  bool strict() const {
+    return options_.max_retries == 0 && std::holds_alternative<Overwrite>(*transaction_.operation);
+  }
+
+  const TableLocation& table_;
+  const CommitOptions& options_;
+  const Clock::time_point deadline_ = Clock::now() + options_.timeout;
+  ManifestPtr latest_;  // the newest version that the operation was checked against
+  Transaction transaction_;
+  RebasedFiles rebased_;
+};
+
+arrow::Status PendingCommit::CheckAgainst(const VersionEntry& entry) const {
+  const auto theirs = ReadTransaction(table_, entry);
+  if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
+    return WithContext(theirs.status(), "nothing can follow version {}, which is damaged",
+                       entry.version);
+  }
+  ARROW_RETURN_NOT_OK(theirs.status());
+  if (!*theirs || !(*theirs)->operation) {
+    return CommitConflict(Retry::kNo, entry.version, "that version does not say what it changed");
+  }
+  return CheckConflict(*transaction_.operation, *(*theirs)->operation, entry.version);
+}
+
+// Checks the operation against whatever was committed since, and fits it to the newest version.
+arrow::Status PendingCommit::CatchUp() {
+  if (strict()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table_));
+  if (entries.empty()) return NotFound("Dataset at path {} was not found", table_.uri);
+  const VersionEntry& newest = entries.back();
+  if (newest.version < latest_->version) {
+    return CommitConflict(Retry::kNo, newest.version,
+                          "version {} that this was read from is no more", latest_->version);
+  }
+  if (newest.version == latest_->version) return arrow::Status::OK();
+  for (const VersionEntry& entry : entries) {
+    if (entry.version > latest_->version) ARROW_RETURN_NOT_OK(CheckAgainst(entry));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newest));
+  ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
+  const size_t already_written = rebased_.written.size();
+  ARROW_RETURN_NOT_OK(Rebase(table_, *latest_, *manifest, &*transaction_.operation, &rebased_));
+  if (rebased_.written.size() > already_written) transaction_.read_version = manifest->version;
+  latest_ = std::move(manifest);
+  return arrow::Status::OK();
+}
+
+// The version that was made, or null if another took its place.
+arrow::Result<std::shared_ptr<Manifest>> PendingCommit::Attempt() {
+  ARROW_RETURN_NOT_OK(CatchUp());
+  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*latest_, *transaction_.operation));
+  auto next = std::make_shared<Manifest>(std::move(applied));
+  ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, rebased_.written));
+  ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
+                        Publish(table_, transaction_, options_.durability, next.get()));
+  return outcome == Outcome::kOurs ? next : nullptr;
+}
+
+// Waits for a random share of a time that doubles, in units of what one attempt costs: a table that
+// is large is contended for longer.
+arrow::Status PendingCommit::BackOff(uint32_t attempt, Clock::duration first_attempt) {
+  constexpr uint32_t kMaxDoublings = 6;
+  constexpr auto kLongestStep = std::chrono::milliseconds(50);
+  const auto slots = uint32_t{1} << std::min(attempt + 1, kMaxDoublings);
+  std::random_device entropy;
+  const auto wait = first_attempt * (entropy() % slots) * 11 / 10;
+  const auto until = std::min(Clock::now() + wait, deadline_);
+  while (true) {
+    if (options_.poll) ARROW_RETURN_NOT_OK(options_.poll());
+    const auto left = until - Clock::now();
+    if (left <= Clock::duration::zero()) break;
+    std::this_thread::sleep_for(std::min<Clock::duration>(left, kLongestStep));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
+  ARROW_RETURN_NOT_OK(CheckWritable(*latest_));
+  ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
+  const auto start = Clock::now();
+  const uint32_t attempts = std::max(options_.max_retries, 1u);
+  Clock::duration first_attempt{};
+  for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    ARROW_ASSIGN_OR_RAISE(auto made, Attempt());
+    if (made != nullptr) return made;
+    if (attempt == 0) first_attempt = Clock::now() - start;
+    if (attempt + 1 == attempts || Clock::now() >= deadline_) break;
+    ARROW_RETURN_NOT_OK(BackOff(attempt, first_attempt));
+  }
+  return CommitConflict(Retry::kYes, latest_->version + 1,
+                        "another writer was faster, in {} attempts", attempts);
+}
+
+arrow::Result<ManifestPtr> PendingCommit::Run() {
+  auto made = RunAttempts();
+  // What a rebase wrote belongs to the version, or to nobody; leftovers are only garbage.
+  const bool unknown = !made.ok() && KindOf(made.status()) == ErrorKind::kCommitUnknown;
+  if (made.ok()) {
+    for (const std::string& path : rebased_.superseded) (void)table_.store->Delete(path);
+    WriteVersionHint(table_, (*made)->version);
+  } else if (!unknown) {
+    for (const std::string& path : rebased_.written) (void)table_.store->Delete(path);
+  }
+  return made;
+}
+
+// --- creating
+// --------------------------------------------------------------------------------------
+
+arrow::Status Exists(const TableLocation& table) {
+  return AlreadyExists("Dataset already exists: {}", table.uri);
+}
+
+// Whether the table has a manifest besides the one at `path`.
+arrow::Result<bool> HasOther(const TableLocation& table, const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(const auto entries, ListManifests(table));
+  return std::ranges::any_of(entries, [&](const auto& entry) { return entry.path != path; });
+}
+
+// Publishes the first version under the V2 name, which every creator has to get first, and holds it
+// only if no other name was there before.
+arrow::Status PublishFirst(const TableLocation& table, const Transaction& transaction,
+                           const CommitOptions& options, Manifest* manifest) {
+  ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
+                        Publish(table, transaction, options.durability, manifest));
+  if (outcome == Outcome::kTaken) return Exists(table);
+  const auto other = HasOther(table, manifest->path);
+  if (other.ok() && !*other) return arrow::Status::OK();
+  const arrow::Status withdrawn = Withdraw(table, *manifest);
+  if (!withdrawn.ok()) {
+    return CommitUnknown(Location{manifest->path},
+                         "the table may be another's, and taking this back failed: {}",
+                         withdrawn.message());
+  }
+  return other.ok() ? Exists(table) : other.status();
+}
+
+// Under its V1 name, while the V2 name is held: whoever gets that one afterwards sees this one.
+arrow::Status PublishV1Beside(const TableLocation& table, const Transaction& transaction,
+                              const CommitOptions& options, const Manifest& held,
+                              Manifest* manifest) {
+  auto outcome = Publish(table, transaction, options.durability, manifest);
+  const bool unknown = !outcome.ok() && KindOf(outcome.status()) == ErrorKind::kCommitUnknown;
+  if (unknown) return outcome.status();
+  const arrow::Status released = table.store->Delete(held.path);
+  ARROW_RETURN_NOT_OK(outcome.status());
+  if (*outcome == Outcome::kTaken) return Exists(table);
+  if (released.ok()) return arrow::Status::OK();
+  return CommitUnknown(Location{held.path}, "the table is there under two names: {}",
+                       released.message());
+}
+
+}  // namespace
+
+arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
+                                  Operation operation, const CommitOptions& options) {
+  return PendingCommit(table, base, std::move(operation), options).Run();
+}
+
+arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
+                                        const CommitOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const bool exists, HasOther(table, ""));
+  if (exists) return Exists(table);
+  Manifest nothing;
+  nothing.config = options.initial_config;
+  if (options.data_file_version) nothing.data_file_version = *options.data_file_version;
+  if (options.enable_stable_row_ids) {
+    nothing.reader_feature_flags = nothing.writer_feature_flags = feature::kStableRowIds;
+  }
+  Transaction transaction{.uuid = NewUuid(), .properties = options.transaction_properties};
+  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(nothing, operation));
+  transaction.operation = std::move(operation);
+
+  auto manifest = std::make_shared<Manifest>(std::move(applied));
+  ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
+  ARROW_RETURN_NOT_OK(PublishFirst(table, transaction, options, manifest.get()));
+  if (options.naming_scheme == NamingScheme::kV1) {
+    const Manifest held = *manifest;
+    manifest->naming_scheme = NamingScheme::kV1;
+    ARROW_RETURN_NOT_OK(PublishV1Beside(table, transaction, options, held, manifest.get()));
+  }
+  WriteVersionHint(table, manifest->version);
+  return manifest;
+}
+
+}  // namespace glaive::table

@@ -1,0 +1,136 @@
+#include "table/publish.h"
+
+#include <array>
+#include <chrono>
+#include <random>
+
+#include "table/manifest_codec.h"
+#include "table/manifest_file.h"
+#include "table/transaction_codec.h"
+#include "wire/fields.h"
+
+namespace glaive::table {
+namespace {
+
+constexpr std::string_view kWriterLibrary = "glaive";
+constexpr std::string_view kWriterVersion = "0.1.0";
+
+std::string TransactionPath(const TableLocation& table, const Manifest& manifest) {
+  return table.Path("_transactions/" + manifest.transaction_file);
+}
+
+void SignManifest(const TableLocation& table, const Transaction& transaction, Manifest& manifest) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  manifest.timestamp_ns = std::chrono::nanoseconds(now).count();
+  manifest.writer_version = WriterVersion{std::string(kWriterLibrary), std::string(kWriterVersion)};
+  manifest.tag.clear();
+  manifest.transaction_file =
+      std::to_string(transaction.read_version) + "-" + transaction.uuid + ".txn";
+  manifest.path = table.Path("_versions/" + ManifestName(manifest.version, manifest.naming_scheme));
+}
+
+// Whose the manifest is that lies there now. FileNotFound where there is none.
+arrow::Result<Outcome> WhoseIsIt(const TableLocation& table, const Manifest& manifest,
+                                 const std::string& uuid) {
+  ARROW_ASSIGN_OR_RAISE(const auto info, table.store->Head(manifest.path));
+  if (!info) return FileNotFound({manifest.path}, "no such manifest");
+  const VersionEntry entry{manifest.version, manifest.path, manifest.naming_scheme,
+                           info->size_bytes};
+  ARROW_ASSIGN_OR_RAISE(const auto found, ReadTransaction(table, entry));
+  return found && found->uuid == uuid ? Outcome::kOurs : Outcome::kTaken;
+}
+
+// The store failed to say what it did: that is for the manifest itself to tell.
+arrow::Result<Outcome> Resolve(const TableLocation& table, const arrow::Status& failure,
+                               Durability durability, const Manifest& manifest,
+                               const std::string& uuid) {
+  const bool exists = KindOf(failure) == ErrorKind::kAlreadyExists;
+  auto outcome = WhoseIsIt(table, manifest, uuid);
+  if (!outcome.ok()) {
+    if (exists) return outcome;  // another's all the same, but one that nobody can build upon
+    if (KindOf(outcome.status()) == ErrorKind::kFileNotFound) return failure;
+    return CommitUnknown(
+        Location{manifest.path},
+        "whether version {} was committed is not known: {}; and looking for it: {}",
+        manifest.version, failure.message(), outcome.status().message());
+  }
+  if (*outcome == Outcome::kOurs && durability == Durability::kCommit) {
+    const arrow::Status synced = table.store->Sync({{manifest.path}});
+    if (!synced.ok()) {
+      return CommitUnknown(Location{manifest.path},
+                           "version {} was committed, but may not outlast a crash: {}",
+                           manifest.version, synced.message());
+    }
+  }
+  return outcome;
+}
+
+arrow::Result<Outcome> PutManifest(const TableLocation& table, const Transaction& transaction,
+                                   Durability durability, const std::string& bytes,
+                                   Manifest& manifest) {
+  std::optional<std::string_view> inlined;
+  if (bytes.size() <= kMaxInlineTransaction) inlined = bytes;
+  if (!inlined) {
+    ARROW_RETURN_NOT_OK(SyncFiles(table, durability, {TransactionPath(table, manifest)}));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto parts, SerializeManifestFile(manifest, inlined));
+  manifest.size_bytes = 0;
+  for (const auto& part : parts) manifest.size_bytes += static_cast<uint64_t>(part->size());
+  const uint64_t index_size =
+      manifest.index_section.empty() ? 0 : manifest.index_section.size() + sizeof(uint32_t);
+  manifest.transaction_section.reset();
+  if (inlined) manifest.transaction_section = index_size;
+  const arrow::Status put =
+      table.store->PutIfAbsent(manifest.path, parts, durability == Durability::kCommit);
+  if (put.ok()) return Outcome::kOurs;
+  return Resolve(table, put, durability, manifest, transaction.uuid);
+}
+
+}  // namespace
+
+std::string NewUuid() {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::random_device entropy;  // asked anew each time, so that a forked child repeats nothing
+  std::array<uint32_t, 4> random = {entropy(), entropy(), entropy(), entropy()};
+  random[1] = (random[1] & 0xffff0fff) | 0x4000;      // version 4
+  random[2] = (random[2] & 0x3fffffff) | 0x80000000;  // variant of RFC 4122
+  std::string uuid;
+  for (size_t digit = 0; digit < 32; ++digit) {
+    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) uuid += '-';
+    uuid += kDigits[random[digit / 8] >> (28 - digit % 8 * 4) & 0xf];
+  }
+  return uuid;
+}
+
+arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& transaction,
+                               Durability durability, Manifest* manifest) {
+  SignManifest(table, transaction, *manifest);
+  const std::string bytes = Serialize(transaction);
+  const std::string path = TransactionPath(table, *manifest);
+  const arrow::Status recorded = table.store->Put(path, wire::AsBytes(bytes));
+  auto outcome = recorded.ok() ? PutManifest(table, transaction, durability, bytes, *manifest)
+                               : arrow::Result<Outcome>(recorded);
+  const bool unknown = !outcome.ok() && KindOf(outcome.status()) == ErrorKind::kCommitUnknown;
+  const bool published = outcome.ok() && *outcome == Outcome::kOurs;
+  if (!unknown && !published) (void)table.store->Delete(path);
+  return outcome;
+}
+
+arrow::Status Withdraw(const TableLocation& table, const Manifest& manifest) {
+  ARROW_RETURN_NOT_OK(table.store->Delete(manifest.path));
+  return table.store->Delete(TransactionPath(table, manifest));
+}
+
+void WriteVersionHint(const TableLocation& table, uint64_t version) {
+  const std::string hint = "{\"version\":" + std::to_string(version) + "}";
+  // A hint that is missing or old only costs its reader a look further.
+  (void)table.store->Put(table.Path("_versions/latest_version_hint.json"), wire::AsBytes(hint));
+}
+
+arrow::Status SyncFiles(const TableLocation& table, Durability durability,
+                        const std::vector<std::string>& paths) {
+  if (durability == Durability::kNone || paths.empty()) return arrow::Status::OK();
+  return table.store->Sync(paths);
+}
+
+}  // namespace glaive::table

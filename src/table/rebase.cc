@@ -1,0 +1,88 @@
+#include "table/rebase.h"
+
+#include <algorithm>
+
+#include "table/deletion_vector.h"
+
+namespace glaive::table {
+namespace {
+
+// The offsets in one fragment of rows given by their addresses, which ascend.
+DeletionVector OffsetsIn(uint64_t fragment_id, const std::vector<uint64_t>& addresses) {
+  const uint64_t first = fragment_id << 32;
+  std::vector<uint32_t> offsets;
+  for (auto address = std::ranges::lower_bound(addresses, first);
+       address != addresses.end() && *address >> 32 == fragment_id; ++address) {
+    offsets.push_back(static_cast<uint32_t>(*address));
+  }
+  return DeletionVector(std::move(offsets));
+}
+
+bool Meet(const DeletionVector& left, const DeletionVector& right) {
+  return std::ranges::any_of(left.offsets(),
+                             [&](uint32_t offset) { return right.Contains(offset); });
+}
+
+arrow::Result<DeletionVectorPtr> CurrentDeletions(const TableLocation& table,
+                                                  const Manifest& latest,
+                                                  const wire::DataFragment& fragment) {
+  if (!fragment.deletion_file) return std::make_shared<const DeletionVector>();
+  constexpr uint64_t kMostRows = uint64_t{1} << 32;  // where an old writer did not say
+  const uint64_t rows = fragment.physical_rows != 0 ? fragment.physical_rows : kMostRows;
+  return ReadDeletionFile(table, latest, fragment.id, *fragment.deletion_file, rows);
+}
+
+// What becomes of one fragment of a delete: a new deletion file, or none if no row is left.
+arrow::Result<std::optional<wire::DeletionFile>> MergedDeletions(const TableLocation& table,
+                                                                 const Manifest& latest,
+                                                                 const wire::DataFragment& current,
+                                                                 const DeletionVector& ours) {
+  ARROW_ASSIGN_OR_RAISE(const auto theirs, CurrentDeletions(table, latest, current));
+  if (Meet(ours, *theirs)) {
+    return CommitConflict(Retry::kYes, latest.version,
+                          "rows of fragment {} that this Delete is to hide are gone", current.id);
+  }
+  const DeletionVector both = ours.Union(*theirs);
+  if (both.size() == current.physical_rows) return std::nullopt;
+  return WriteDeletionFile(table, current.id, latest.version, both);
+}
+
+}  // namespace
+
+arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
+                     Operation* operation, RebasedFiles* files) {
+  auto* deletion = std::get_if<Delete>(operation);
+  if (deletion == nullptr) return arrow::Status::OK();
+  std::vector<wire::DataFragment> left;
+  for (wire::DataFragment& ours : deletion->updated_fragments) {
+    const auto before = seen.fragments.Find(ours.id);
+    const auto now = latest.fragments.Find(ours.id);
+    if (!before || !now) return InvalidInput("fragment {} is not in the table", ours.id);
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment read, before->Parse());
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment current, now->Parse());
+    if (read.deletion_file == current.deletion_file) {
+      left.push_back(std::move(ours));
+      continue;
+    }
+    if (!deletion->affected_rows) {
+      return CommitConflict(Retry::kYes, latest.version,
+                            "other rows of fragment {} were deleted meanwhile", ours.id);
+    }
+    const DeletionVector offsets = OffsetsIn(ours.id, *deletion->affected_rows);
+    ARROW_ASSIGN_OR_RAISE(const auto merged, MergedDeletions(table, latest, current, offsets));
+    if (ours.deletion_file && !ours.deletion_file->base_id) {
+      files->superseded.push_back(table.Path(DeletionFilePath(ours.id, *ours.deletion_file)));
+    }
+    if (!merged) {
+      deletion->deleted_fragment_ids.push_back(ours.id);
+      continue;
+    }
+    files->written.push_back(table.Path(DeletionFilePath(ours.id, *merged)));
+    ours.deletion_file = merged;
+    left.push_back(std::move(ours));
+  }
+  deletion->updated_fragments = std::move(left);
+  return arrow::Status::OK();
+}
+
+}  // namespace glaive::table

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "table/commit.h"
+
+namespace glaive::table {
+
+// Files that a rebase left behind it.
+struct RebasedFiles {
+  std::vector<std::string> written;     // to be removed if the commit fails
+  std::vector<std::string> superseded;  // ours, to be removed once it has succeeded
+};
+
+// Makes a delete that was read from `seen` one that follows `latest`: where a fragment got another
+// deletion file meanwhile, a new one holds both vectors; a fragment with no row left is removed.
+// A retryable CommitConflict if one of our rows is gone already. The operation's other fragments,
+// and other operations, are left alone.
+arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
+                     Operation* operation, RebasedFiles* files);
+
+}  // namespace glaive::table
