@@ -12,6 +12,7 @@
 #include "dataset/dataset_state.h"
 #include "glaive/compaction.h"
 #include "glaive/scan.h"
+#include "io/memory_store.h"
 #include "io/object_store.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
