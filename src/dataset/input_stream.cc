@@ -157,7 +157,8 @@ arrow::Result<InputStream> InputStream::Make(std::shared_ptr<arrow::RecordBatchR
   ARROW_ASSIGN_OR_RAISE(const auto kept, wire::ToArrow(schema));
   InputStream stream(std::move(reader), nullptr);
   std::vector<std::shared_ptr<arrow::Field>> fields;
-  for (const auto& field : stream.reader_->schema()->fields()) {
+  const std::shared_ptr<arrow::Schema> given = stream.reader_->schema();
+  for (const auto& field : given->fields()) {
     const auto target = kept->GetFieldByName(field->name());
     const bool convert = target != nullptr && NeedsConversion(*field->type(), *target->type()) &&
                          SameValues(*field->type(), *target->type());
