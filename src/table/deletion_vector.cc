@@ -31,8 +31,8 @@ arrow::Result<std::vector<uint32_t>> ReadArrowFile(const std::shared_ptr<arrow::
   // A compressed buffer says itself how large it will be; what holds offsets of this fragment
   // cannot need more.
   const uint64_t needed = physical_rows * sizeof(uint32_t) * 2 + (uint64_t{1} << 20);
-  arrow::CappedMemoryPool pool(arrow::default_memory_pool(),
-                               static_cast<int64_t>(needed) + bytes->size());
+  arrow::ProxyMemoryPool counted(arrow::default_memory_pool());  // the cap is on this file's bytes
+  arrow::CappedMemoryPool pool(&counted, static_cast<int64_t>(needed) + bytes->size());
   auto options = arrow::ipc::IpcReadOptions::Defaults();
   options.memory_pool = &pool;
   options.use_threads = false;
