@@ -1,19 +1,20 @@
 #include "encoding/plan/dictionary_builder.h"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 namespace glaive::encoding {
 namespace {
 
-// The limits are pylance's.
+// The limits are pylance's; what is made of a sample is not.
 constexpr uint64_t kMinValues = 100;
 constexpr uint64_t kMaxItems = 100'000;
 constexpr uint64_t kDivisor = 2;  // at least so many values an item
 constexpr double kMaxSizeRatio = 0.8;
 constexpr uint64_t kMaxItemBytes = 8 * 1024 * 1024;
-constexpr uint64_t kSampleBlocks = 32;
 constexpr uint64_t kMaxSamples = 4096;
 constexpr uint64_t kMinSamples = 1024;
 constexpr double kMaxUniqueRatio = 0.98;
@@ -25,20 +26,32 @@ uint64_t Mix(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
+template <typename Word>
+uint64_t Load(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof(word));
+  return word;
+}
+
 uint64_t Hash(std::string_view bytes) {
   constexpr uint64_t kSeed = 0x9e3779b97f4a7c15;
   constexpr uint64_t kFactor = 0xd6e8feb86659fd93;
-  const auto load = [](const char* from, size_t size) {
-    uint64_t word = 0;
-    std::memcpy(&word, from, size);
-    return word;
-  };
-  uint64_t hash = kSeed ^ bytes.size();
-  const char* at = bytes.data();
-  size_t left = bytes.size();
-  for (; left >= 8; at += 8, left -= 8) hash = Mix(hash ^ load(at, 8), kFactor);
-  if (left > 0) hash = Mix(hash ^ load(at, left), kFactor);
-  return hash;
+  const char* begin = bytes.data();
+  const size_t size = bytes.size();
+  const char* end = begin + size;
+  uint64_t hash = kSeed ^ size;
+  if (size >= 8) {  // the last word may cover bytes of the one before it
+    for (; end - begin > 8; begin += 8) hash = Mix(hash ^ Load<uint64_t>(begin), kFactor);
+    return Mix(hash ^ Load<uint64_t>(end - 8), kFactor);
+  }
+  if (size >= 4) {
+    return Mix(hash ^ (Load<uint32_t>(begin) << 32 | Load<uint32_t>(end - 4)), kFactor);
+  }
+  if (size > 0) {
+    const auto at = [&](size_t i) { return uint64_t{static_cast<uint8_t>(begin[i])}; };
+    hash ^= at(0) << 16 | at(size / 2) << 8 | at(size - 1);
+  }
+  return Mix(hash, kFactor);
 }
 
 // Distinct values, numbered in order of appearance: a hash table with open addressing.
@@ -122,47 +135,44 @@ struct VariableAccess {
   }
 };
 
-// The share of distinct values in evenly spaced blocks of values; less than 0 if these are too few
-// to tell.
+// How many distinct values there are, by evenly spaced ones of them; nothing if these are too few
+// to tell. Where they were drawn at random, x values of d distinct ones show d * (1 - e^(-x / d)).
 template <typename Access>
-double SampleUniqueRatio(const Access& access, uint64_t num_values) {
+std::optional<double> EstimateDistinct(const Access& access, uint64_t num_values) {
   const uint64_t num_samples = std::min(num_values, kMaxSamples);
-  if (num_samples < kMinSamples) return -1;
+  if (num_samples < kMinSamples) return std::nullopt;
   Numbering seen;
   uint64_t begin_of_range = 0;
-  uint64_t block = 0;
-  uint64_t taken = 0;
-  const uint64_t per_block = num_samples / kSampleBlocks;
+  uint64_t sample = 0;
   for (const auto& range : access.ranges) {
     const uint64_t end_of_range = begin_of_range + static_cast<uint64_t>(range.length);
-    while (block < kSampleBlocks) {
-      const uint64_t begin = std::max(block * num_values / kSampleBlocks, begin_of_range);
-      const uint64_t end = block * num_values / kSampleBlocks + per_block;
-      if (begin >= end_of_range) break;
-      for (uint64_t i = begin; i < std::min(end, end_of_range); ++i) {
-        const auto at = static_cast<int64_t>(i - begin_of_range);
-        const bool null = range.nulls != nullptr && IsNull(*range.nulls, at);
-        seen.Find(null ? std::string_view() : access.At(range, at));
-        ++taken;
-      }
-      if (end > end_of_range) break;
-      ++block;
+    for (; sample < num_samples; ++sample) {
+      const uint64_t i = sample * num_values / num_samples;
+      if (i >= end_of_range) break;
+      const auto at = static_cast<int64_t>(i - begin_of_range);
+      const bool null = range.nulls != nullptr && IsNull(*range.nulls, at);
+      seen.Find(null ? std::string_view() : access.At(range, at));
     }
     begin_of_range = end_of_range;
   }
-  return static_cast<double>(seen.items().size()) /
-         static_cast<double>(std::max<uint64_t>(taken, 1));
+  const auto samples = static_cast<double>(num_samples);
+  const auto distinct = static_cast<double>(seen.items().size());
+  if (distinct >= kMaxUniqueRatio * samples) return std::numeric_limits<double>::infinity();
+  double low = distinct;
+  double high = samples / (2 * (1 - kMaxUniqueRatio));  // shows kMaxUniqueRatio of distinct ones
+  while (high - low > 1) {
+    const double middle = (low + high) / 2;
+    (middle * -std::expm1(-samples / middle) < distinct ? low : high) = middle;
+  }
+  return high;
 }
 
 template <typename Access>
 std::optional<DictionaryValues> Build(const Access& access, uint64_t num_values) {
   const uint64_t max_items = std::min(num_values / kDivisor, kMaxItems);
   if (num_values < kMinValues || max_items == 0 || num_values > UINT32_MAX) return std::nullopt;
-  const double ratio = SampleUniqueRatio(access, num_values);
-  if (ratio >= kMaxUniqueRatio ||
-      ratio * static_cast<double>(num_values) > static_cast<double>(max_items)) {
-    return std::nullopt;
-  }
+  const std::optional<double> distinct = EstimateDistinct(access, num_values);
+  if (distinct && *distinct > static_cast<double>(max_items)) return std::nullopt;
   const uint64_t plain_bytes = access.TotalBytes() + num_values * access.kOffsetBytes;
   const uint64_t index_bytes = num_values * sizeof(uint32_t);
   const auto max_bytes = static_cast<uint64_t>(kMaxSizeRatio * static_cast<double>(plain_bytes));

@@ -8,10 +8,20 @@ namespace {
 
 constexpr int64_t kBatchEntries = 64 * 1024;
 
+// Most lists are short, and a few stores that may go too far are faster than a loop over what is to
+// be stored. Buffers have room for that.
+constexpr int64_t kShort = 16;
+
+uint16_t* Fill(uint16_t* out, int64_t count, uint16_t level) {
+  if (count > kShort) return std::fill_n(out, count, level);
+  for (int64_t i = 0; i < kShort; ++i) out[i] = level;
+  return out + count;
+}
+
 // The definition levels of slots that are there as far as the layers outside of the group go.
 void MarkNulls(const LevelScheme& scheme, const NestGroup& group, int64_t begin, int64_t length,
                uint16_t* def) {
-  std::fill_n(def, length, uint16_t{0});
+  Fill(def, length, 0);
   for (size_t i = group.masks.size(); i-- > 0;) {  // what is further out wins
     const SlotMask& mask = group.masks[i];
     const uint16_t level = scheme.layers[mask.layer].null;
@@ -41,7 +51,7 @@ void ExpandLists(const Nest& nest, size_t group_index, const LevelScheme& scheme
   const auto item_rep = static_cast<uint16_t>(scheme.num_lists - 1 - group_index);
   const bool has_def = scheme.has_def();
 
-  size_t capacity = in.rep.size();
+  size_t capacity = in.rep.size() + kShort;
   for (const SlotRange& range : slots) {
     if (range.length == 0) continue;
     const int64_t first = range.begin + group.list_shift;
@@ -73,7 +83,7 @@ void ExpandLists(const Nest& nest, size_t group_index, const LevelScheme& scheme
       *def++ = entry_def != 0 ? entry_def : null ? levels.null : levels.empty;
       continue;
     }
-    rep = std::fill_n(rep, length - 1, item_rep);
+    rep = Fill(rep, length - 1, item_rep);
     if (has_def) {
       MarkNulls(scheme, items, list.child_base + begin, length, def);
       def += length;
@@ -144,7 +154,7 @@ void NestWalk::StartRows() {
     levels_.rep.CommitAppend(count);
   }
   if (scheme_.has_def()) {
-    uint16_t* def = levels_.def.PrepareAppend(count);
+    uint16_t* def = levels_.def.PrepareAppend(count + kShort);
     MarkNulls(scheme_, nest().groups[0], nest().begin + row_, num_rows_, def);
     levels_.def.CommitAppend(count);
   }

@@ -90,7 +90,7 @@ class Surveyor {
     int64_t in_range = 0;
     for (size_t entry = 0; entry < walk.levels().def.size(); ++entry) {
       if (defs[entry] > top) {
-        AddInvisible();
+        AddInvisible(defs[entry]);
         continue;
       }
       while (in_range == slots[range].length) {
@@ -104,7 +104,8 @@ class Surveyor {
       if (defs[entry] != 0 || null || length == 0) {
         facts.nulls |= defs[entry] == 0 && null;
         facts.empties |= defs[entry] == 0 && !null;
-        AddInvisible();
+        const LevelScheme::LayerLevels& levels = scheme_.layers[group.list];
+        AddInvisible(defs[entry] != 0 ? defs[entry] : null ? levels.null : levels.empty);
       } else {
         FinishGap();
         AddRange(nest, list.child_base + begin, length);
@@ -114,14 +115,17 @@ class Surveyor {
     }
   }
 
-  void AddInvisible() {
+  void AddInvisible(uint16_t level) {
     ++survey_.num_entries;
-    survey_.num_def_runs += gap_ == 0 ? 2 : 0;
+    survey_.num_def_runs += level != last_level_ ? 1 : 0;
+    last_level_ = level;
     ++gap_;
   }
 
   void FinishGap() {
     survey_.max_gap = std::max(survey_.max_gap, gap_);
+    survey_.num_def_runs += last_level_ != 0 ? 1 : 0;
+    last_level_ = 0;
     gap_ = 0;
   }
 
@@ -180,6 +184,7 @@ class Surveyor {
   size_t first_item_layer_;          // of those behind the innermost list
   std::vector<uint8_t> last_valid_;  // of each, the slot looked at last
   uint64_t gap_ = 0;
+  uint16_t last_level_ = 0;  // of the gap
 };
 
 }  // namespace

@@ -238,7 +238,8 @@ arrow::Result<std::vector<EncodedPage>> EncodePages(
                              .max_sparse = MaxMiniBlockLevels(all),
                              .max_entries = kMaxFullZipEntries};
   const auto keeps = [&](const LevelSurvey& found) {
-    return found.max_gap <= limits.max_gap || found.num_entries <= limits.max_sparse;
+    return found.num_visible == 0 || found.max_gap <= limits.max_gap ||
+           found.num_entries <= limits.max_sparse;
   };
   if (keeps(survey) && survey.num_entries <= limits.max_entries) {
     ARROW_ASSIGN_OR_RAISE(pages.emplace_back(),
