@@ -65,18 +65,10 @@ arrow::Status PendingCommit::CheckAgainst(const VersionEntry& entry) const {
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
   if (strict()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table_));
-  if (entries.empty()) return NotFound("Dataset at path {} was not found", table_.uri);
-  const VersionEntry& newest = entries.back();
-  if (newest.version < latest_->version) {
-    return CommitConflict(Retry::kNo, newest.version,
-                          "version {} that this was read from is no more", latest_->version);
-  }
-  if (newest.version == latest_->version) return arrow::Status::OK();
-  for (const VersionEntry& entry : entries) {
-    if (entry.version > latest_->version) ARROW_RETURN_NOT_OK(CheckAgainst(entry));
-  }
-  ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newest));
+  ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version));
+  if (newer.empty()) return arrow::Status::OK();
+  for (const VersionEntry& entry : newer) ARROW_RETURN_NOT_OK(CheckAgainst(entry));
+  ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newer.back()));
   ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
   const size_t already_written = rebased_.written.size();
   ARROW_RETURN_NOT_OK(Rebase(table_, *latest_, *manifest, &*transaction_.operation, &rebased_));

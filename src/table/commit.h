@@ -34,7 +34,7 @@ struct VersionEntry {
   uint64_t version = 0;
   std::string path;
   NamingScheme scheme = NamingScheme::kV2;
-  uint64_t size_bytes = 0;
+  uint64_t size_bytes = 0;  // 0: not known
 };
 
 // All attached versions, ascending. Both schemes in one folder: Corrupt. Temporary leftovers and

@@ -16,8 +16,13 @@ namespace glaive::table {
 // "18446744073709551613.manifest" for version 2 in scheme V2, "2.manifest" in V1.
 std::string ManifestName(uint64_t version, NamingScheme scheme);
 
-// All attached versions, ascending, whatever their scheme.
+// All attached versions, ascending, whatever their scheme; of sizes that are not known (0), since
+// on a local disk they cost more than the names.
 arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table);
+
+// Those above `version`, which is expected to be there itself or to be older than the newest.
+arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table,
+                                                       uint64_t version);
 
 // A manifest file that is whole: its footer is right, and the length of the message fits. Opening
 // one costs a read of its last 64 KiB, which mostly is all of it.

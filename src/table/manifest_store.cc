@@ -16,8 +16,8 @@ constexpr std::string_view kSuffix = ".manifest";
 constexpr size_t kV2Digits = 20;
 
 // Names of leftovers (".tmp…", "….manifest-<uuid>") and of detached versions ("d…") are no numbers.
-std::optional<VersionEntry> EntryOf(const io::ObjectInfo& object) {
-  std::string_view name = object.path;
+std::optional<VersionEntry> EntryOf(std::string path, uint64_t size_bytes) {
+  std::string_view name = path;
   name.remove_prefix(name.rfind('/') + 1);
   if (!name.ends_with(kSuffix)) return std::nullopt;
   name.remove_suffix(kSuffix.size());
@@ -26,9 +26,22 @@ std::optional<VersionEntry> EntryOf(const io::ObjectInfo& object) {
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   const bool v2 = name.size() == kV2Digits;
   return VersionEntry{.version = v2 ? std::numeric_limits<uint64_t>::max() - number : number,
-                      .path = object.path,
+                      .path = std::move(path),
                       .scheme = v2 ? NamingScheme::kV2 : NamingScheme::kV1,
-                      .size_bytes = object.size_bytes};
+                      .size_bytes = size_bytes};
+}
+
+arrow::Status CheckOneScheme(const std::vector<VersionEntry>& entries) {
+  const auto other = std::ranges::find_if(
+      entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
+  if (other == entries.end()) return arrow::Status::OK();
+  return Corrupt({other->path}, "the manifest is named by another scheme than {}",
+                 entries.front().path);
+}
+
+std::optional<uint64_t> KnownSize(const VersionEntry& entry) {
+  if (entry.size_bytes == 0) return std::nullopt;
+  return entry.size_bytes;
 }
 
 arrow::Status VersionNotFound(const TableLocation& table, uint64_t version) {
@@ -72,23 +85,37 @@ std::string ManifestName(uint64_t version, NamingScheme scheme) {
 }
 
 arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table) {
-  ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
+  const std::string folder = table.Path("_versions");
+  ARROW_ASSIGN_OR_RAISE(const auto names, table.store->ListNames(folder));
   std::vector<VersionEntry> entries;
-  for (const io::ObjectInfo& object : objects) {
-    if (auto entry = EntryOf(object)) entries.push_back(*std::move(entry));
+  for (const std::string& name : names) {
+    if (auto entry = EntryOf(folder + "/" + name, 0)) entries.push_back(*std::move(entry));
   }
   std::ranges::sort(entries, {}, &VersionEntry::version);
   return entries;
 }
 
-arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
+arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table,
+                                                       uint64_t version) {
   ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
-  const auto other = std::ranges::find_if(
-      entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
-  if (other != entries.end()) {
-    return Corrupt({other->path}, "the manifest is named by another scheme than {}",
-                   entries.front().path);
+  ARROW_RETURN_NOT_OK(CheckOneScheme(entries));
+  if (entries.empty()) return NotFound("Dataset at path {} was not found", table.uri);
+  if (entries.back().version < version) {
+    return NotFound("Dataset at path {} version {} was not found: the newest is {}", table.uri,
+                    version, entries.back().version);
   }
+  std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version <= version; });
+  return entries;
+}
+
+arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
+  std::vector<VersionEntry> entries;
+  for (const io::ObjectInfo& object : objects) {
+    if (auto entry = EntryOf(object.path, object.size_bytes)) entries.push_back(*std::move(entry));
+  }
+  std::ranges::sort(entries, {}, &VersionEntry::version);
+  ARROW_RETURN_NOT_OK(CheckOneScheme(entries));
   return entries;
 }
 
@@ -99,7 +126,7 @@ arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& ta
 }
 
 arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const VersionEntry& entry) {
-  auto file = ManifestFile::Open(table, entry.path, entry.size_bytes);
+  auto file = ManifestFile::Open(table, entry.path, KnownSize(entry));
   if (!file.ok() && KindOf(file.status()) == ErrorKind::kFileNotFound) {
     return VersionNotFound(table, entry.version);
   }
@@ -123,7 +150,7 @@ arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table) {
   ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table));
   if (entries.empty()) return NotFound("Dataset at path {} was not found", table.uri);
   const VersionEntry& head = entries.back();
-  auto file = ManifestFile::Open(table, head.path, head.size_bytes);
+  auto file = ManifestFile::Open(table, head.path, KnownSize(head));
   if (file.ok()) return Parse(head, *std::move(file));
   // A head that is cut short was never published whole: the version before it is the newest.
   if (KindOf(file.status()) != ErrorKind::kCorrupt || entries.size() == 1) return file.status();
@@ -137,7 +164,7 @@ arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table) {
 
 arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& table,
                                                           const VersionEntry& entry) {
-  ARROW_ASSIGN_OR_RAISE(auto file, ManifestFile::Open(table, entry.path, entry.size_bytes));
+  ARROW_ASSIGN_OR_RAISE(auto file, ManifestFile::Open(table, entry.path, KnownSize(entry)));
   ARROW_ASSIGN_OR_RAISE(auto message, file.FindTransaction());
   std::string path = entry.path;
   if (message == nullptr) {
