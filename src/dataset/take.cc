@@ -12,6 +12,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "dataset/dataset_state.h"
+#include "dataset/stable_rows.h"
 #include "glaive/scan.h"
 #include "query/filter.h"
 #include "query/select_rows.h"
@@ -215,15 +216,20 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const Dataset& dataset,
                                                       const TakeOptions& options) {
   ARROW_RETURN_NOT_OK(CheckCount(row_ids.size()));
   ARROW_ASSIGN_OR_RAISE(auto projection, ProjectionOf(dataset, options));
-  if (dataset.has_stable_row_ids()) {
-    return Unsupported("taking rows by stable row id is not built");
-  }
   std::vector<AskedRow> asked;
   asked.reserve(row_ids.size());
-  for (const uint64_t id : row_ids) {
-    asked.push_back({id >> 32, id & UINT32_MAX, asked.size()});
-    if (!dataset.state()->manifest->fragments.Find(id >> 32)) {
-      return InvalidInput("rowaddr {} belongs to non-existent fragment: {}", id, id >> 32);
+  if (dataset.has_stable_row_ids()) {
+    ARROW_ASSIGN_OR_RAISE(const auto addresses,
+                          dataset::FindStableRows(dataset::SnapshotOf(dataset), row_ids));
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      if (addresses[i]) asked.push_back({*addresses[i] >> 32, *addresses[i] & UINT32_MAX, i});
+    }
+  } else {
+    for (const uint64_t id : row_ids) {
+      asked.push_back({id >> 32, id & UINT32_MAX, asked.size()});
+      if (!dataset.state()->manifest->fragments.Find(id >> 32)) {
+        return InvalidInput("rowaddr {} belongs to non-existent fragment: {}", id, id >> 32);
+      }
     }
   }
   auto groups = GroupByFragment(

@@ -42,6 +42,10 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
   ARROW_RETURN_NOT_OK(reader->OpenFiles());
   ARROW_ASSIGN_OR_RAISE(reader->deletions_,
                         Deletions(reader->snapshot_, reader->fragment_, reader->physical_rows_));
+  if (reader->projection_->Has(SystemColumn::kRowId)) {
+    ARROW_ASSIGN_OR_RAISE(reader->row_ids_, StableRowIds(reader->snapshot_, reader->fragment_,
+                                                         reader->physical_rows_));
+  }
   return reader;
 }
 
@@ -121,11 +125,15 @@ arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const Row
   return arrays;
 }
 
+uint64_t FragmentReader::SystemValue(SystemColumn column, uint64_t row,
+                                     uint64_t deleted_before) const {
+  if (column == SystemColumn::kRowOffset) return first_live_row_ + row - deleted_before;
+  if (column == SystemColumn::kRowId && row_ids_) return row_ids_->At(row);
+  return fragment_.id << 32 | row;
+}
+
 arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
     SystemColumn column, std::span<const RowRange> rows) const {
-  if (column == SystemColumn::kRowId && snapshot_.manifest->has_stable_row_ids()) {
-    return Unsupported("row ids of a table with stable row ids are not read");
-  }
   const uint64_t num_rows = CountRows(rows);
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> values,
                         arrow::AllocateBuffer(static_cast<int64_t>(num_rows * sizeof(uint64_t))));
@@ -140,12 +148,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
     next_deleted = std::lower_bound(next_deleted, deleted.end(), range.begin);
     for (uint64_t row = range.begin; row < range.end; ++row, ++position) {
       const bool is_deleted = next_deleted != deleted.end() && *next_deleted == row;
-      if (column == SystemColumn::kRowOffset) {
-        out[position] =
-            first_live_row_ + row - static_cast<uint64_t>(next_deleted - deleted.begin());
-      } else {
-        out[position] = fragment_.id << 32 | row;
-      }
+      out[position] =
+          SystemValue(column, row, static_cast<uint64_t>(next_deleted - deleted.begin()));
       next_deleted += is_deleted ? 1 : 0;
       const bool is_null = is_deleted && column != SystemColumn::kRowOffset;
       null_count += is_null ? 1 : 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "read/field_source.h"
 #include "read/projection.h"
 #include "read/snapshot.h"
+#include "table/row_ids.h"
 
 namespace glaive::read {
 
@@ -40,6 +42,7 @@ class FragmentReader {
   arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows) const;
   arrow::Result<std::shared_ptr<arrow::Array>> SystemValues(SystemColumn column,
                                                             std::span<const RowRange> rows) const;
+  uint64_t SystemValue(SystemColumn column, uint64_t row, uint64_t deleted_before) const;
 
   Snapshot snapshot_;
   wire::DataFragment fragment_;
@@ -47,6 +50,7 @@ class FragmentReader {
   std::vector<FieldSource> sources_;                      // of the projection's fields
   std::vector<std::shared_ptr<file::FileReader>> files_;  // of the fragment; null: not needed
   table::DeletionVectorPtr deletions_;
+  std::optional<table::RowIdSequence> row_ids_;  // nothing: they are the addresses
   uint64_t physical_rows_ = 0;
   uint64_t first_live_row_ = 0;
 };

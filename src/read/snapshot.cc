@@ -1,6 +1,7 @@
 #include "read/snapshot.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -66,6 +67,26 @@ arrow::Result<uint64_t> LiveRows(const Snapshot& snapshot, const wire::DataFragm
                    fragment.id, physical_rows, deleted);
   }
   return physical_rows - deleted;
+}
+
+arrow::Result<std::optional<table::RowIdSequence>> StableRowIds(const Snapshot& snapshot,
+                                                                const wire::DataFragment& fragment,
+                                                                uint64_t physical_rows) {
+  const table::Manifest& manifest = *snapshot.manifest;
+  if (!manifest.has_stable_row_ids()) return std::nullopt;
+  if (std::holds_alternative<wire::ColumnSequence>(fragment.row_ids)) {
+    return Unsupported("row ids of fragment {} lie in a data file, where they are not read",
+                       fragment.id);
+  }
+  const auto* sequence = std::get_if<wire::InlineSequence>(&fragment.row_ids);
+  if (sequence == nullptr) {
+    return Corrupt({manifest.path}, "fragment {} has no row ids, on a table with stable ones",
+                   fragment.id);
+  }
+  ARROW_ASSIGN_OR_RAISE(auto ids,
+                        table::RowIdSequence::Parse(std::as_bytes(std::span(sequence->bytes)),
+                                                    physical_rows, {manifest.path}));
+  return ids;
 }
 
 }  // namespace glaive::read

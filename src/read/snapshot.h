@@ -10,6 +10,7 @@
 #include "file/file_reader.h"
 #include "table/commit.h"
 #include "table/deletion_vector.h"
+#include "table/row_ids.h"
 #include "wire/fragment.h"
 
 namespace glaive::read {
@@ -51,5 +52,11 @@ arrow::Result<table::DeletionVectorPtr> Deletions(const Snapshot& snapshot,
 
 // Rows that a scan of the fragment returns. Reads only what the manifest does not say.
 arrow::Result<uint64_t> LiveRows(const Snapshot& snapshot, const wire::DataFragment& fragment);
+
+// The ids of all physical rows of a fragment; nothing on tables without stable row ids, where they
+// are the addresses.
+arrow::Result<std::optional<table::RowIdSequence>> StableRowIds(const Snapshot& snapshot,
+                                                                const wire::DataFragment& fragment,
+                                                                uint64_t physical_rows);
 
 }  // namespace glaive::read
