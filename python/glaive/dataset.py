@@ -711,7 +711,7 @@ def _predicate_on(dataset: _native.Dataset, condition: Filter) -> _native.Predic
 
 
 def _version(version: int, timestamp_ns: int, metadata: dict[str, str]) -> Version:
-    # Through whole seconds and microseconds: a float of nanoseconds would round.
-    seconds, nanoseconds = divmod(timestamp_ns, 1_000_000_000)
-    moment = datetime.fromtimestamp(seconds) + timedelta(microseconds=nanoseconds // 1000)
+    # In floats, which lose some of a nanosecond count: what pylance shows is equal to this only so.
+    whole, rest = divmod(float(timestamp_ns), 1e9)
+    moment = datetime.fromtimestamp(whole) + timedelta(microseconds=rest // 1e3)
     return {"version": version, "timestamp": moment, "metadata": metadata}
