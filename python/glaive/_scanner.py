@@ -66,7 +66,8 @@ class ScannerBuilder:
             self._native_dataset = _dataset
         for name, value in given.items():
             if value is not None:
-                getattr(self, names.get(name, name))(value)
+                setter = getattr(self, names.get(name, name))
+                setter(**value) if name == "nearest" and isinstance(value, dict) else setter(value)
         return self
 
     def batch_size(self, batch_size: int) -> ScannerBuilder:

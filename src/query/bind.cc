@@ -299,13 +299,21 @@ class Binder {
 
 }  // namespace
 
-arrow::Result<BoundFilter> Bind(const sql::Expression& expression, const arrow::Schema& schema) {
+arrow::Result<BoundValue> BindValue(const sql::Expression& expression,
+                                    const arrow::Schema& schema) {
   Binder binder(schema);
   ARROW_ASSIGN_OR_RAISE(BoundPtr bound, binder.Bind(expression));
-  if (bound->type()->id() != arrow::Type::BOOL) {
-    return InvalidInput("the filter does not return a boolean, but {}", TypeName(*bound->type()));
+  return BoundValue{std::move(bound), std::move(binder).columns()};
+}
+
+arrow::Result<BoundValue> BindFilter(const sql::Expression& expression,
+                                     const arrow::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindValue(expression, schema));
+  const arrow::DataType& type = *bound.expression->type();
+  if (type.id() != arrow::Type::BOOL) {
+    return InvalidInput("the filter does not return a boolean, but {}", TypeName(type));
   }
-  return BoundFilter{std::move(bound), std::move(binder).columns()};
+  return bound;
 }
 
 }  // namespace glaive::query

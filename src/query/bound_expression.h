@@ -28,12 +28,15 @@ class BoundExpression {
 };
 using BoundPtr = std::shared_ptr<const BoundExpression>;
 
-struct BoundFilter {
-  BoundPtr expression;               // of type bool
+struct BoundValue {
+  BoundPtr expression;
   std::vector<std::string> columns;  // dotted paths that it looks at
 };
 
 // Errors: InvalidInput naming columns that are not there and types that do not meet.
-arrow::Result<BoundFilter> Bind(const sql::Expression& expression, const arrow::Schema& schema);
+arrow::Result<BoundValue> BindValue(const sql::Expression& expression, const arrow::Schema& schema);
+// The same, and it is of type bool.
+arrow::Result<BoundValue> BindFilter(const sql::Expression& expression,
+                                     const arrow::Schema& schema);
 
 }  // namespace glaive::query

@@ -13,7 +13,7 @@ namespace {
 
 class SqlValue final : public ComputedValue {
  public:
-  explicit SqlValue(BoundFilter bound) : bound_(std::move(bound)) {}
+  explicit SqlValue(BoundValue bound) : bound_(std::move(bound)) {}
 
   const std::shared_ptr<arrow::DataType>& type() const override {
     return bound_.expression->type();
@@ -28,7 +28,7 @@ class SqlValue final : public ComputedValue {
   }
 
  private:
-  BoundFilter bound_;
+  BoundValue bound_;
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ class SqlValue final : public ComputedValue {
 arrow::Result<std::shared_ptr<const ComputedValue>> ComputedValue::FromSql(
     std::string_view text, const arrow::Schema& schema) {
   ARROW_ASSIGN_OR_RAISE(const auto expression, sql::Parse(text));
-  ARROW_ASSIGN_OR_RAISE(BoundFilter bound, Bind(*expression, schema));
+  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindValue(*expression, schema));
   return std::make_shared<SqlValue>(std::move(bound));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 class SqlFilter final : public Filter {
  public:
-  SqlFilter(std::string text, BoundFilter bound)
+  SqlFilter(std::string text, BoundValue bound)
       : text_(std::move(text)), bound_(std::move(bound)) {}
 
   const std::vector<std::string>& columns() const override { return bound_.columns; }
@@ -27,7 +27,7 @@ class SqlFilter final : public Filter {
 
  private:
   std::string text_;
-  BoundFilter bound_;
+  BoundValue bound_;
 };
 
 }  // namespace
@@ -35,7 +35,7 @@ class SqlFilter final : public Filter {
 arrow::Result<std::shared_ptr<const Filter>> Filter::FromSql(std::string_view text,
                                                              const arrow::Schema& schema) {
   ARROW_ASSIGN_OR_RAISE(const auto expression, sql::Parse(text));
-  ARROW_ASSIGN_OR_RAISE(BoundFilter bound, Bind(*expression, schema));
+  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindFilter(*expression, schema));
   return std::make_shared<SqlFilter>(std::string(text), std::move(bound));
 }
 
