@@ -1,0 +1,120 @@
+#include "table/row_ids.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "testing/golden.h"
+#include "testing/matchers.h"
+
+namespace glaive::table {
+namespace {
+
+using glaive::testing::BytesOf;
+using glaive::testing::FromHex;
+using glaive::testing::IsError;
+using glaive::testing::IsOkAndHolds;
+using ::testing::ElementsAre;
+
+auto Parse(std::string_view hex, uint64_t num_rows) {
+  return RowIdSequence::Parse(BytesOf(FromHex(hex)), num_rows, {"m"});
+}
+
+std::vector<uint64_t> Ids(const RowIdSequence& sequence, RowRange rows) {
+  std::vector<uint64_t> ids;
+  sequence.AppendTo(rows, &ids);
+  return ids;
+}
+
+// The ids of all rows, which At and AppendTo over every range must agree on.
+std::vector<uint64_t> AllIds(std::string_view hex, uint64_t num_rows) {
+  const RowIdSequence sequence = Parse(hex, num_rows).ValueOrDie();
+  EXPECT_EQ(sequence.size(), num_rows);
+  const auto ids = Ids(sequence, {0, num_rows});
+  for (uint64_t i = 0; i < num_rows; ++i) EXPECT_EQ(sequence.At(i), ids[i]);
+  for (uint64_t begin = 0; begin < std::min<uint64_t>(num_rows, 40); ++begin) {
+    const auto part = Ids(sequence, {begin, num_rows});
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), ids.begin() + static_cast<int64_t>(begin)));
+  }
+  return ids;
+}
+
+TEST(RowIdsTest, ReadsPylancesSequences) {
+  const auto range = AllIds("0a080a0608882710904e", 5000);
+  EXPECT_EQ(range.front(), 5000);
+  EXPECT_EQ(range.back(), 9999);
+
+  // Of 0 to 99, without 3, 5, 7 and so on: the lowest bit is the first id.
+  const auto bitmap = AllIds("0a131a1110641a0d57dc7ffffdf7df7ffffdf7df0f", 86);
+  EXPECT_THAT(std::vector(bitmap.begin(), bitmap.begin() + 6), ElementsAre(0, 1, 2, 4, 6, 10));
+  EXPECT_EQ(bitmap.back(), 99);
+
+  EXPECT_THAT(AllIds("0a0c220a0a080805120400009100", 2), ElementsAre(5, 150));
+}
+
+TEST(RowIdsTest, ReadsTheOtherSegments) {
+  // with holes: 10 to 20 without 12 and 13, as u32 on base 10
+  EXPECT_THAT(AllIds("0a161214080a10141a0e120c080a12080200000003000000", 8),
+              ElementsAre(10, 11, 14, 15, 16, 17, 18, 19));
+  // any order, as u64
+  EXPECT_THAT(AllIds("0a162a141a12121009000000000000000200000000000000", 2), ElementsAre(9, 2));
+  // two segments that go on from each other are one run
+  const RowIdSequence joined = Parse("0a040a0210030a060a0408031005", 5).ValueOrDie();
+  EXPECT_EQ(joined.runs().size(), 1);
+  EXPECT_THAT(Ids(joined, {1, 4}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Ids(joined, {2, 2}), ElementsAre());
+  EXPECT_EQ(Parse("", 0).ValueOrDie().size(), 0);
+}
+
+TEST(RowIdsTest, RunsGoAround) {
+  const std::vector<RowRange> ids = {{5, 9}, {100, 101}, {0, 3}};
+  const std::string bytes = SerializeRowIds(ids);
+  const auto sequence = RowIdSequence::Parse(BytesOf(bytes), 8, {"m"}).ValueOrDie();
+  EXPECT_THAT(Ids(sequence, {0, 8}), ElementsAre(5, 6, 7, 8, 100, 0, 1, 2));
+}
+
+TEST(RowIdsTest, SequencesThatAreNone) {
+  const auto corrupt = [](std::string_view hex, uint64_t num_rows, const std::string& text) {
+    EXPECT_THAT(Parse(hex, num_rows), IsError(ErrorKind::kCorrupt, text)) << hex;
+  };
+  corrupt("0a080a0608882710904e", 4999, "more than 4999 rows");
+  corrupt("0a080a0608882710904e", 5001, "5000 rows in a fragment of 5001");
+  corrupt("0a060a0408051003", 2, "row ids from 5 to 3");
+  corrupt("0a101a0e10641a0a57dc7ffffdf7df7ffffd", 86, "a bitmap of 10 bytes for 100 row ids");
+  corrupt("0a131a1110641a0d57dc7ffffdf7df7ffffdf7dfff", 90, "bits behind its end");
+  corrupt("0a0c220a0a080805120491000000", 2, "not ascending");
+  corrupt("0a0b22090a0708051203000091", 2, "3 bytes of 2-byte numbers");
+  corrupt("0a023200", 0, "of kind 6");
+  // 2^63 rows in eleven bytes
+  corrupt("0a0d0a0b1080808080808080808001", 5, "more than 5 rows");
+}
+
+TEST(RowIdsTest, DamagedBytesAreErrors) {
+  for (const char* hex : {"0a131a1110641a0d57dc7ffffdf7df7ffffdf7df0f",
+                          "0a161214080a10141a0e120c080a12080200000003000000"}) {
+    const std::string good = FromHex(hex);
+    for (size_t bit = 0; bit < good.size() * 8; ++bit) {
+      std::string flipped = good;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+      for (const uint64_t rows : {uint64_t{8}, uint64_t{86}}) {
+        const auto parsed = RowIdSequence::Parse(BytesOf(flipped), rows, {"m"});
+        EXPECT_TRUE(parsed.ok() || KindOf(parsed.status()) == ErrorKind::kCorrupt) << bit;
+      }
+    }
+  }
+}
+
+TEST(RowVersionsTest, OnlyTheLengthOfASpanCounts) {
+  const auto parse = [](std::string_view hex, uint64_t num_rows) {
+    return ParseRowVersions(BytesOf(FromHex(hex)), num_rows, {"m"});
+  };
+  EXPECT_THAT(parse("0a080a040a0210021001", 2), IsOkAndHolds(ElementsAre(VersionRun{2, 1})));
+  EXPECT_THAT(parse("0a100a0c220a0a0808051204000091001007", 2),
+              IsOkAndHolds(ElementsAre(VersionRun{2, 7})));
+  EXPECT_THAT(parse("0a080a040a0210021001", 3), IsError(ErrorKind::kCorrupt, "2 rows in a"));
+  const std::vector<VersionRun> runs = {{3, 1}, {1, 9}};
+  EXPECT_THAT(ParseRowVersions(BytesOf(SerializeRowVersions(runs)), 4, {"m"}), IsOkAndHolds(runs));
+}
+
+}  // namespace
+}  // namespace glaive::table
