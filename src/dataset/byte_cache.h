@@ -12,7 +12,7 @@
 namespace glaive::dataset {
 
 // Values by key, as many as a number of bytes holds; the least recently used goes first. A value
-// may grow while it is here (a file's reader keeps decoders), so it is measured on every use.
+// may grow while it is here (a file's reader keeps decoders), so it is measured again now and then.
 // Thread safe. A forked child keeps what its parent had.
 class ByteCache {
  public:
@@ -29,7 +29,7 @@ class ByteCache {
   // In place of what was there. T has memory_bytes().
   template <typename T>
   void Put(const std::string& key, std::shared_ptr<T> value, bool holds_file_open) {
-    Insert(key, {key, std::move(value), MeasureAs<T>, 0, holds_file_open});
+    Insert(key, {key, std::move(value), MeasureAs<T>, 0, 0, holds_file_open});
   }
 
   uint64_t size_bytes();
@@ -40,6 +40,7 @@ class ByteCache {
     std::shared_ptr<void> value;
     uint64_t (*measure)(const void*);
     uint64_t bytes;
+    uint64_t uses;
     bool holds_file_open;
   };
   struct Contents {
