@@ -1,8 +1,9 @@
 #include "encoding/codec/bitpacking.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -57,7 +58,8 @@ TYPED_TEST(BitpackingTest, EveryWidthAgreesWithTheDefinition) {
     ASSERT_EQ(packed, expected) << "width " << width;
 
     std::vector<std::byte> unaligned(1 + PackedBlockBytes(width));
-    std::memcpy(unaligned.data() + 1, packed.data(), PackedBlockBytes(width));
+    const auto bytes = std::as_bytes(std::span(packed));
+    std::copy(bytes.begin(), bytes.end(), unaligned.begin() + 1);
     std::vector<TypeParam> unpacked(kBitpackBlock, TypeParam{77});
     UnpackBlock<TypeParam>(unaligned.data() + 1, width, unpacked.data());
     ASSERT_EQ(unpacked, values) << "width " << width;

@@ -51,7 +51,7 @@ void ValidityBuilder::WriteWord(uint64_t bits, int num_slots) {
   const uint64_t head = shift == 0 ? 0 : *to & LowBits(shift);
   const uint64_t low = head | bits << shift;
   std::memcpy(to, &low, sizeof(low));
-  to[8] = shift == 0 ? 0 : static_cast<uint8_t>(bits >> (kWordBits - shift));
+  to[8] = static_cast<uint8_t>(shift == 0 ? 0 : bits >> (kWordBits - shift));
   length_ += num_slots;
   bits_.UnsafeAdvance(arrow::bit_util::BytesForBits(length_) - bits_.length());
 }
