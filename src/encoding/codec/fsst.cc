@@ -11,6 +11,12 @@ constexpr size_t kHeaderBytes = 8;
 constexpr uint32_t kMagic = 0x46535354;
 constexpr uint8_t kEscape = 255;
 
+// Whether one of four codes is 255.
+bool HasEscape(uint32_t codes) {
+  const uint32_t inverted = ~codes;
+  return ((inverted - 0x01010101u) & codes & 0x80808080u) != 0;
+}
+
 }  // namespace
 
 arrow::Result<FsstTable> FsstTable::Validate(Bytes table, Location where) {
@@ -41,12 +47,21 @@ std::optional<size_t> FsstTable::Decode(Bytes codes, uint8_t* out) const noexcep
   bool unknown = false;
   const auto* from = reinterpret_cast<const uint8_t*>(codes.data());
   const uint8_t* const end = from + codes.size();
+  const auto put = [&](uint8_t code) {
+    std::memcpy(to, &symbols_[code], sizeof(uint64_t));
+    to += lengths_[code];
+    unknown |= lengths_[code] == 0;
+  };
   while (from < end) {
+    uint32_t four;
+    if (end - from >= 4 && (std::memcpy(&four, from, sizeof(four)), !HasEscape(four))) {
+      for (int i = 0; i < 4; ++i) put(from[i]);
+      from += 4;
+      continue;
+    }
     const uint8_t code = *from++;
     if (code != kEscape) {
-      std::memcpy(to, &symbols_[code], sizeof(uint64_t));
-      to += lengths_[code];
-      unknown |= lengths_[code] == 0;
+      put(code);
       continue;
     }
     if (from == end) return std::nullopt;

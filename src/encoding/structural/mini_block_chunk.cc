@@ -35,23 +35,26 @@ struct ChunkReader::Parts {
 // each value buffer], then what these are the sizes of, each padded to 8 bytes from the chunk's
 // start. Sizes of levels that the page does not have are not there either.
 arrow::Result<ChunkReader::Parts> ChunkReader::Split(const Chunk& chunk) const {
-  ByteReader header(chunk.bytes, chunk.where);
+  const size_t num_level_sizes = (layout_.repetition ? 1 : 0) + (layout_.definition ? 1 : 0);
+  const size_t value_size_bytes = layout_.large_chunks ? sizeof(uint32_t) : sizeof(uint16_t);
+  const size_t levels_end = sizeof(uint16_t) * (1 + num_level_sizes);
+  uint64_t at = levels_end + value_size_bytes * layout_.values.num_buffers();
+  if (at > chunk.bytes.size()) {
+    return Corrupt(chunk.where, "a chunk of {} bytes has no room for its header",
+                   chunk.bytes.size());
+  }
+  const std::byte* const header = chunk.bytes.data();
   Parts parts;
-  ARROW_ASSIGN_OR_RAISE(parts.num_levels, header.Read<uint16_t>("number of levels"));
+  parts.num_levels = LoadLittleEndian<uint16_t>(header);
   std::array<uint64_t, kMaxValueBuffers + 2> sizes = {};
-  size_t num_sizes = 0;
-  for (const bool present : {layout_.repetition.has_value(), layout_.definition.has_value()}) {
-    if (!present) continue;
-    ARROW_ASSIGN_OR_RAISE(sizes[num_sizes++], header.Read<uint16_t>("size of levels"));
+  for (size_t i = 0; i < num_level_sizes; ++i) {
+    sizes[i] = LoadLittleEndian<uint16_t>(header + sizeof(uint16_t) * (1 + i));
   }
   for (size_t i = 0; i < layout_.values.num_buffers(); ++i) {
-    if (layout_.large_chunks) {
-      ARROW_ASSIGN_OR_RAISE(sizes[num_sizes++], header.Read<uint32_t>("size of a value buffer"));
-    } else {
-      ARROW_ASSIGN_OR_RAISE(sizes[num_sizes++], header.Read<uint16_t>("size of a value buffer"));
-    }
+    const std::byte* const size = header + levels_end + i * value_size_bytes;
+    sizes[num_level_sizes + i] =
+        layout_.large_chunks ? LoadLittleEndian<uint32_t>(size) : LoadLittleEndian<uint16_t>(size);
   }
-  uint64_t at = chunk.bytes.size() - header.remaining();
   size_t next_size = 0;
   const auto take = [&](Bytes& part) {
     at = (at + kAlignment - 1) / kAlignment * kAlignment;

@@ -1,6 +1,6 @@
 #include "encoding/structural/page_levels.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -39,21 +39,17 @@ LevelLayer LayerOf(wire::RepDefLayer kind, uint16_t& max_definition) {
   return layer;
 }
 
-// How many levels from the first on are 0, in steps of four.
-size_t SkipZeros(const uint16_t* levels, size_t size) {
-  size_t i = 0;
-  for (; i + 4 <= size; i += 4) {
-    uint64_t four;
-    std::memcpy(&four, levels + i, sizeof(four));
-    if (four != 0) break;
-  }
-  return i;
-}
-
 size_t CountAtMost(const LevelSpan& levels, uint16_t max) {
   size_t count = 0;
   for (size_t i = 0; i < levels.size; ++i) count += levels.definition[i] <= max ? 1 : 0;
   return count;
+}
+
+// Whether the next four levels are 0: most are, in long lists.
+bool AreZero(const uint16_t* four_levels) {
+  uint64_t four;
+  std::memcpy(&four, four_levels, sizeof(four));
+  return four == 0;
 }
 
 // One list layer over entries that are in it or further out. Keeps, in place, those that start a
@@ -66,58 +62,90 @@ class ListUnraveler {
 
   arrow::Status Run(LevelSpan& levels) {
     size_t kept = 0;
-    for (size_t i = 0; i < levels.size;) {
-      if (const size_t zeros = SkipZeros(levels.repetition + i, levels.size - i); zeros > 0) {
-        position_ += static_cast<int64_t>(zeros);
-        i += zeros;
-        continue;
-      }
-      const uint16_t repetition = levels.repetition[i];
-      if (repetition == 0) {
-        ++position_;
-        ++i;
-        continue;
-      }
-      const uint16_t definition = levels.definition == nullptr ? uint16_t{0} : levels.definition[i];
-      if (definition <= layer_.slot_max) ARROW_RETURN_NOT_OK(Start(definition));
-      levels.repetition[kept] = static_cast<uint16_t>(repetition - 1);
-      if (levels.definition != nullptr) levels.definition[kept] = definition;
-      ++kept;
-      ++i;
+    for (size_t begin = 0; begin < levels.size; begin += kBatch) {
+      const size_t end = std::min(begin + kBatch, levels.size);
+      // One more than there can be: steps write behind the last.
+      ARROW_RETURN_NOT_OK(builder_.offsets.Reserve((kBatch + 1) * sizeof(Offset)));
+      offsets_ =
+          reinterpret_cast<Offset*>(builder_.offsets.mutable_data() + builder_.offsets.length());
+      num_slots_ = 0;
+      kept = levels.definition == nullptr ? StepAllValid(levels, begin, end, kept)
+                                          : Step(levels, begin, end, kept);
+      builder_.offsets.UnsafeAdvance(static_cast<int64_t>(num_slots_ * sizeof(Offset)));
+      ARROW_RETURN_NOT_OK(levels.definition == nullptr
+                              ? builder_.validity.AppendValid(static_cast<int64_t>(num_slots_))
+                              : builder_.validity.AppendBytes({valid_, num_slots_}));
     }
     levels.size = kept;
-    return Flush();
+    return arrow::Status::OK();
   }
 
   int64_t position() const { return position_; }
 
  private:
-  arrow::Status Start(uint16_t definition) {
-    offsets_[num_pending_] = static_cast<Offset>(position_);
-    const bool has_items = definition <= layer_.valid_max;
-    position_ += has_items ? 1 : 0;
-    const bool valid = has_items || (definition == layer_.empty_level && layer_.empty_level != 0);
-    valid_ |= uint64_t{valid} << num_pending_;
-    return ++num_pending_ == kPending ? Flush() : arrow::Status::OK();
+  // Both steps decide by arithmetic: where lists are short, a branch would guess wrong every time.
+  size_t StepAllValid(LevelSpan& levels, size_t begin, size_t end, size_t kept) noexcept {
+    uint16_t* const repetition = levels.repetition;
+    size_t slots = 0;
+    const auto one = [&](size_t i) {
+      const uint16_t level = repetition[i];
+      offsets_[slots] = static_cast<Offset>(position_ + static_cast<int64_t>(i - begin));
+      slots += level != 0 ? 1 : 0;
+      repetition[kept] = static_cast<uint16_t>(level - 1);
+      kept += level != 0 ? 1 : 0;
+    };
+    size_t i = begin;
+    for (; i + 4 <= end; i += 4) {
+      if (AreZero(repetition + i)) continue;
+      for (size_t j = 0; j < 4; ++j) one(i + j);
+    }
+    for (; i < end; ++i) one(i);
+    position_ += static_cast<int64_t>(end - begin);
+    num_slots_ = slots;
+    return kept;
   }
 
-  arrow::Status Flush() {
-    ARROW_RETURN_NOT_OK(builder_.validity.AppendWord(valid_, static_cast<int>(num_pending_)));
-    ARROW_RETURN_NOT_OK(
-        builder_.offsets.Append(offsets_, static_cast<int64_t>(num_pending_ * sizeof(Offset))));
-    valid_ = 0;
-    num_pending_ = 0;
-    return arrow::Status::OK();
+  size_t Step(LevelSpan& levels, size_t begin, size_t end, size_t kept) noexcept {
+    uint16_t* const repetition = levels.repetition;
+    uint16_t* const definition = levels.definition;
+    int64_t position = position_;
+    size_t slots = 0;
+    const auto one = [&](size_t i) {
+      const uint16_t level = definition[i];
+      const bool starts = repetition[i] != 0;
+      const bool slot = starts && level <= layer_.slot_max;
+      const bool has_items = level <= layer_.valid_max;
+      const bool empty = (level == layer_.empty_level) & (layer_.empty_level != 0);
+      offsets_[slots] = static_cast<Offset>(position);
+      valid_[slots] = has_items | empty ? 1 : 0;
+      slots += slot ? 1 : 0;
+      position += !starts || (slot && has_items) ? 1 : 0;
+      repetition[kept] = static_cast<uint16_t>(repetition[i] - 1);
+      definition[kept] = level;
+      kept += starts ? 1 : 0;
+    };
+    size_t i = begin;
+    for (; i + 4 <= end; i += 4) {
+      if (AreZero(repetition + i)) {
+        position += 4;
+        continue;
+      }
+      for (size_t j = 0; j < 4; ++j) one(i + j);
+    }
+    for (; i < end; ++i) one(i);
+    position_ = position;
+    num_slots_ = slots;
+    return kept;
   }
 
-  static constexpr size_t kPending = 64;
+  static constexpr size_t kBatch = 1024;
 
   const LevelLayer& layer_;
   LayerBuilder& builder_;
-  int64_t position_;
-  uint64_t valid_ = 0;
-  size_t num_pending_ = 0;
-  Offset offsets_[kPending];
+  int64_t position_;  // the next slot of the layer below
+  Offset* offsets_ = nullptr;
+  size_t num_slots_ = 0;       // of the batch
+  uint8_t valid_[kBatch + 1];  // of its slots; the last is written behind them
 };
 
 template <typename Offset>

@@ -23,13 +23,17 @@ uint64_t PackBytes(const uint8_t* bytes) {
   return (eight * 0x0102040810204080u) >> 56;
 }
 
+uint64_t PackWord(const uint8_t* bytes) {
+  uint64_t word = 0;
+  for (int i = 0; i < 8; ++i) word |= PackBytes(bytes + 8 * i) << (8 * i);
+  return word;
+}
+
 // Bit i is whether levels[i] <= max, for 64 levels.
 uint64_t AtMost(const uint16_t* levels, uint16_t max) {
   uint8_t bytes[kWordBits];
   for (int i = 0; i < kWordBits; ++i) bytes[i] = levels[i] <= max ? 1 : 0;
-  uint64_t word = 0;
-  for (int i = 0; i < 8; ++i) word |= PackBytes(bytes + 8 * i) << (8 * i);
-  return word;
+  return PackWord(bytes);
 }
 
 }  // namespace
@@ -102,6 +106,16 @@ arrow::Status ValidityBuilder::AppendBits(const uint8_t* bitmap, int64_t offset,
     at += count;
   }
   return arrow::Status::OK();
+}
+
+arrow::Status ValidityBuilder::AppendBytes(std::span<const uint8_t> bytes) {
+  size_t i = 0;
+  for (; i + kWordBits <= bytes.size(); i += kWordBits) {
+    ARROW_RETURN_NOT_OK(AppendWord(PackWord(bytes.data() + i), kWordBits));
+  }
+  uint8_t rest[kWordBits] = {};
+  std::copy(bytes.begin() + static_cast<ptrdiff_t>(i), bytes.end(), rest);
+  return AppendWord(PackWord(rest), static_cast<int>(bytes.size() - i));
 }
 
 arrow::Status ValidityBuilder::AppendLevels(std::span<const uint16_t> levels, uint16_t valid_max) {

@@ -24,6 +24,9 @@ class ValidityBuilder {
   // Bits [offset, offset + num_slots) of a bitmap.
   arrow::Status AppendBits(const uint8_t* bitmap, int64_t offset, int64_t num_slots);
 
+  // Bytes that are 0 or 1, one for each slot.
+  arrow::Status AppendBytes(std::span<const uint8_t> bytes);
+
   // A slot for each level, valid if the level is at most `valid_max`.
   arrow::Status AppendLevels(std::span<const uint16_t> levels, uint16_t valid_max);
 
