@@ -213,6 +213,12 @@ arrow::Status PageLevels::Unravel(LevelSpan levels, LeafBuilder::State& leaf,
     const int64_t slots_before = builder.num_slots();
     if (!layers_[i].is_list) {
       ARROW_RETURN_NOT_OK(UnravelItems(layers_[i], levels, builder));
+      // A struct has a slot for each of its child. Only a level that no layer knows can break that.
+      const int64_t slots = builder.num_slots() - slots_before;
+      if (below != nullptr && slots != below->num_slots() - slots_below) {
+        return Corrupt(where, "{} slots of layer {} over {}", slots, i,
+                       below->num_slots() - slots_below);
+      }
     } else {
       ARROW_ASSIGN_OR_RAISE(const int64_t position,
                             builder.large_offsets
