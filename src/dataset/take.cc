@@ -66,7 +66,7 @@ class Taker {
     if (fragments.size() == 1) return Read(fragments[0]).Value(&taken[0]);
     MemoryBudget budget(kTakeBudget);
     size_t next = 0;
-    return RunInOrder(ProcessExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
+    return RunInOrder(IoExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
       if (next == fragments.size()) return std::nullopt;
       const size_t i = next++;
       return WorkUnit{
