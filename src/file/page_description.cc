@@ -76,10 +76,10 @@ std::string Levels(const wire::EncodingPtr& rep, const wire::EncodingPtr& def) {
   return text;
 }
 
-std::string DescribeLayout(const wire::UnknownLayout& layout) {
+std::string DescribeLayout(const wire::UnknownLayout& layout, size_t /*num_buffers*/) {
   return fmt::format("UnknownLayout({})", layout.number);
 }
-std::string DescribeLayout(const wire::MiniBlockLayout& layout) {
+std::string DescribeLayout(const wire::MiniBlockLayout& layout, size_t /*num_buffers*/) {
   std::string text = "MiniBlock(" + Describe(layout.value_compression);
   text += Levels(layout.rep_compression, layout.def_compression);
   if (layout.dictionary != nullptr) {
@@ -88,15 +88,17 @@ std::string DescribeLayout(const wire::MiniBlockLayout& layout) {
   }
   return text + ")";
 }
-std::string DescribeLayout(const wire::ConstantLayout& layout) {
-  std::string text = layout.inline_value
-                         ? fmt::format("Constant({} bytes", layout.inline_value->size())
-                         : "Constant(";
-  if (layout.num_rep_values != 0) text += fmt::format(", {} rep levels", layout.num_rep_values);
-  if (layout.num_def_values != 0) text += fmt::format(", {} def levels", layout.num_def_values);
-  return text + ")";
+// The value is in the layout, or in a buffer before or without the two buffers of levels.
+std::string DescribeLayout(const wire::ConstantLayout& layout, size_t num_buffers) {
+  std::string text = "Constant(";
+  if (layout.inline_value) {
+    text += fmt::format("{} bytes", layout.inline_value->size());
+  } else {
+    text += num_buffers % 2 == 1 ? "value in a buffer" : "null";
+  }
+  return text + (num_buffers >= 2 ? ", levels)" : ")");
 }
-std::string DescribeLayout(const wire::FullZipLayout& layout) {
+std::string DescribeLayout(const wire::FullZipLayout& layout, size_t /*num_buffers*/) {
   std::string text = "FullZip(" + Describe(layout.value_compression);
   if (layout.bits_rep != 0) text += fmt::format(", rep {} bits", layout.bits_rep);
   if (layout.bits_def != 0) text += fmt::format(", def {} bits", layout.bits_def);
@@ -108,7 +110,8 @@ std::string DescribeLayout(const wire::FullZipLayout& layout) {
 std::string DescribePage(const wire::Page& page) {
   const auto layout = wire::ParsePageLayout(std::as_bytes(std::span(page.encoding.value)), {});
   if (!layout.ok()) return "Unreadable";
-  return std::visit([](const auto& kind) { return DescribeLayout(kind); }, *layout);
+  return std::visit([&](const auto& kind) { return DescribeLayout(kind, page.buffers.size()); },
+                    *layout);
 }
 
 }  // namespace glaive::file
