@@ -9,7 +9,7 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include "bytes.h"
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "encoding/structural/leaf_builder.h"
 #include "encoding/structural/page_decoder.h"
 

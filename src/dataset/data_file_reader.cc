@@ -9,7 +9,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "file/file_reader.h"
 #include "file/page_description.h"
 #include "glaive/file.h"

@@ -11,7 +11,7 @@
 
 #include "core/file_version.h"
 #include "core/ranges.h"
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "encoding/structural/page_decoder.h"
 #include "file/file_metadata.h"
 #include "io/object_store.h"

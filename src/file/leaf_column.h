@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 
 namespace glaive::file {
 

@@ -7,7 +7,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "read/projection.h"
 #include "wire/fragment.h"
 

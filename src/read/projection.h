@@ -10,7 +10,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "wire/schema.h"
 
 namespace glaive::read {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "encoding/structural/value_ranges.h"
+#include "encoding/levels/value_ranges.h"
 
 namespace glaive::encoding {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encoding/structural/value_ranges.h"
+#include "encoding/levels/value_ranges.h"
 
 namespace glaive::encoding {
 

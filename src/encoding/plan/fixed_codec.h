@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "encoding/structural/value_ranges.h"
+#include "encoding/levels/value_ranges.h"
 
 namespace glaive::encoding {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "encoding/structural/level_stream.h"
+#include "encoding/levels/level_stream.h"
 
 namespace glaive::encoding {
 namespace {

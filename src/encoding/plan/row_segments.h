@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "encoding/structural/level_scheme.h"
-#include "encoding/structural/nest.h"
+#include "encoding/levels/level_scheme.h"
+#include "encoding/levels/nest.h"
 
 namespace glaive::encoding {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "encoding/levels/level_stream.h"
 #include "encoding/structural/buffer_parts.h"
-#include "encoding/structural/level_stream.h"
 
 namespace glaive::encoding {
 namespace {

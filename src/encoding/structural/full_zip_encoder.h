@@ -6,9 +6,9 @@
 
 #include <arrow/result.h>
 
+#include "encoding/levels/value_ranges.h"
 #include "encoding/structural/page_encoder.h"
 #include "encoding/structural/page_rows.h"
-#include "encoding/structural/value_ranges.h"
 
 namespace glaive::encoding {
 

@@ -4,7 +4,7 @@
 
 #include <arrow/result.h>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "encoding/structural/page_decoder.h"
 #include "wire/encodings_v2_1.h"
 

@@ -7,7 +7,7 @@
 #include <arrow/buffer_builder.h>
 #include <arrow/result.h>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "encoding/structural/leaf_values.h"
 #include "encoding/structural/validity_builder.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "encoding/levels/level_stream.h"
 #include "encoding/structural/buffer_parts.h"
-#include "encoding/structural/level_stream.h"
 
 namespace glaive::encoding {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/file_version.h"
 #include "core/ranges.h"
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "encoding/structural/leaf_builder.h"
 
 namespace glaive::encoding {

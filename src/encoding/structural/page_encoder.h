@@ -11,7 +11,7 @@
 #include <arrow/result.h>
 
 #include "core/file_version.h"
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 
 namespace glaive::encoding {
 
@@ -31,9 +31,9 @@ struct PageEncodeOptions {
 };
 
 // Encodes one leaf of consecutive slices of a field's values: `pieces` are arrays of the top-level
-// field (with offsets and lengths of their own, in any cutting: it leaves no trace), `path` the leaf
-// in it. One page, or several where a limit of the format cuts (levels in a chunk, entries of a
-// full-zip page). What is hidden behind nulls is not stored. Borrows the pieces.
+// field (with offsets and lengths of their own, in any cutting: it leaves no trace), `path` the
+// leaf in it. One page, or several where a limit of the format cuts (levels in a chunk, entries of
+// a full-zip page). What is hidden behind nulls is not stored. Borrows the pieces.
 arrow::Result<std::vector<EncodedPage>> EncodePages(
     std::span<const std::shared_ptr<arrow::ArrayData>> pieces, const LeafPath& path,
     const PageEncodeOptions& options);

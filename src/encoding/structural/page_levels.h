@@ -7,7 +7,7 @@
 #include <arrow/result.h>
 
 #include "core/error.h"
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "encoding/structural/leaf_builder.h"
 #include "wire/encodings_v2_1.h"
 

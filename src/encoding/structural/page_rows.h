@@ -4,9 +4,9 @@
 
 #include "core/file_version.h"
 #include "encoding/codec/level_codec.h"
-#include "encoding/structural/level_scheme.h"
-#include "encoding/structural/level_survey.h"
-#include "encoding/structural/nest.h"
+#include "encoding/levels/level_scheme.h"
+#include "encoding/levels/level_survey.h"
+#include "encoding/levels/nest.h"
 
 namespace glaive::encoding {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "encoding/structural/value_ranges.h"
+#include "encoding/levels/value_ranges.h"
 #include "wire/encodings_v2_1.h"
 
 namespace glaive::encoding {

@@ -12,7 +12,7 @@
 #include <arrow/util/bit_util.h>
 #include <arrow/util/bitmap_reader.h>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 
 namespace glaive::encoding {
 

@@ -1,4 +1,4 @@
-#include "encoding/structural/value_ranges.h"
+#include "encoding/levels/value_ranges.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "encoding/structural/level_stream.h"
+#include "encoding/levels/level_stream.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "encoding/structural/level_scheme.h"
+#include "encoding/levels/level_scheme.h"
 
 #include <algorithm>
 

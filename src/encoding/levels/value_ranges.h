@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "encoding/structural/level_survey.h"
+#include "encoding/levels/level_survey.h"
 
 namespace glaive::encoding {
 

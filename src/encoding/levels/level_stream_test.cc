@@ -1,4 +1,4 @@
-#include "encoding/structural/level_stream.h"
+#include "encoding/levels/level_stream.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "encoding/structural/level_survey.h"
+#include "encoding/levels/level_survey.h"
 #include "testing/random_values.h"
 
 namespace glaive::encoding {

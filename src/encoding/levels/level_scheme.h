@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 #include "wire/encodings_v2_1.h"
 
 namespace glaive::encoding {

@@ -1,4 +1,4 @@
-#include "encoding/structural/level_survey.h"
+#include "encoding/levels/level_survey.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <arrow/util/bitmap_ops.h>
 #include <arrow/util/bitmap_reader.h>
 
-#include "encoding/structural/level_stream.h"
+#include "encoding/levels/level_stream.h"
 
 namespace glaive::encoding {
 namespace {

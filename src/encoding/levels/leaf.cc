@@ -1,4 +1,4 @@
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "encoding/structural/nest.h"
+#include "encoding/levels/nest.h"
 
 #include <utility>
 
