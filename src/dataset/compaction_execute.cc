@@ -18,7 +18,7 @@ namespace glaive {
 namespace {
 
 constexpr uint64_t kDefaultBatchRows = 8192;  // of a scan that is not told
-constexpr uint64_t kMaxReadAheadBytes = uint64_t{16} << 20;
+constexpr uint64_t kMaxReadAheadBytes = uint64_t{8} << 20;
 
 // The fragments as this version has them; what a task carries may have come a long way.
 arrow::Result<std::vector<wire::DataFragment>> SourcesOf(const Dataset& dataset,
@@ -107,7 +107,7 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   }
   scan.batch_size = DecodeRows(resolved, sources);
   const FileLimits limits = LimitsOf(resolved);
-  scan.read_ahead_bytes = std::min(kMaxReadAheadBytes, limits.data_cache_bytes / 2);
+  scan.read_ahead_bytes = std::min(kMaxReadAheadBytes, limits.data_cache_bytes / 8);
 
   ARROW_ASSIGN_OR_RAISE(
       auto writer, dataset::FragmentWriter::Make(

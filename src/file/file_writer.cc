@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
@@ -29,6 +30,9 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 constexpr uint8_t kPadding = 'H';
 constexpr std::string_view kMagic = "LANC";
+// The allocator keeps what was freed for a while; of large pages that would be as much as the limit
+// on memory lets be in use.
+constexpr uint64_t kReleasedPageBits = uint64_t{8} * (8 << 20);
 constexpr uint64_t kInlinePageBits = uint64_t{8} * (256 << 10);  // less is not worth a thread
 
 template <typename Int>
@@ -97,9 +101,16 @@ struct FileWriter::State {
   // The rows are let go of as soon as they are encoded.
   arrow::Result<std::vector<encoding::EncodedPage>> Encode(ClosedPage& page) const {
     const LeafColumn& column = matcher.columns()[page.column];
-    const auto pieces = std::exchange(page.pieces, {});
-    return encoding::EncodePages(pieces, column.path(),
-                                 {.version = options.version, .column_name = column.name()});
+    auto pieces = std::exchange(page.pieces, {});
+    auto pages = encoding::EncodePages(pieces, column.path(),
+                                       {.version = options.version, .column_name = column.name()});
+    pieces.clear();
+    ReleaseUnused(page);
+    return pages;
+  }
+
+  static void ReleaseUnused(const ClosedPage& page) {
+    if (page.num_bits >= kReleasedPageBits) arrow::default_memory_pool()->ReleaseUnused();
   }
 
   arrow::Status WritePages(const ClosedPage& rows, std::vector<encoding::EncodedPage> pages);
@@ -154,6 +165,8 @@ arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
     const PageEnd end = i + 1 == pages.size() ? rows.end : PageEnd::kFormatLimit;
     ++summary.pages_ended_by[static_cast<size_t>(end)];
   }
+  pages.clear();
+  ReleaseUnused(rows);
   if (first_row != rows.first_row + rows.num_rows) {
     return Internal("column `{}`: {} rows were encoded as {}",
                     matcher.columns()[rows.column].name(), rows.num_rows,

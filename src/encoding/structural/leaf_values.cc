@@ -23,6 +23,11 @@ int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
 
 }  // namespace
 
+arrow::Status LeafValues::ReserveFixed(uint64_t num_slots) {
+  if (shape_.kind != ValueKind::kFixed) return arrow::Status::OK();
+  return data_.Reserve(Signed(num_slots * (shape_.slot_bits() / 8)));
+}
+
 arrow::Result<uint8_t*> LeafValues::ExtendFixed(uint64_t num_slots) {
   const int64_t bytes = Signed(num_slots * (shape_.slot_bits() / 8));
   ARROW_RETURN_NOT_OK(data_.Reserve(bytes));

@@ -36,6 +36,9 @@ class LeafValues {
 
   // --- Fixed-width values, those of fixed-size lists included ---
 
+  // Room for about so many more slots. What grows by and by ends up with half as much again to
+  // spare, which callers who keep the rows would pay for.
+  arrow::Status ReserveFixed(uint64_t num_slots);
   // Room for whole-byte values of `num_slots` slots, to be written by the caller at once.
   arrow::Result<uint8_t*> ExtendFixed(uint64_t num_slots);
   arrow::Status AppendFixed(const std::byte* slots, uint64_t num_slots);

@@ -118,6 +118,8 @@ class MiniBlockRead final : public PageRead {
   arrow::Status DecodeInto(LeafBuilder& leaf) override;
 
  private:
+  uint64_t NumValues(std::span<const RowRange> rows) const;
+
   void WantChunks() {
     chunks_ = besides_->index.ChunksOf(rows_);
     const uint64_t origin = page_->buffers().range(kChunks).offset;
@@ -136,6 +138,16 @@ class MiniBlockRead final : public PageRead {
   std::vector<std::shared_ptr<arrow::Buffer>> data_;  // their bytes
 };
 
+// Of the chunks that have something of these rows.
+uint64_t MiniBlockRead::NumValues(std::span<const RowRange> rows) const {
+  uint64_t num_values = 0;
+  for (const ChunkRange& chunks : besides_->index.ChunksOf(rows)) {
+    for (uint64_t c = chunks.begin; c < chunks.end; ++c)
+      num_values += besides_->index.num_values(c);
+  }
+  return num_values;
+}
+
 arrow::Status MiniBlockRead::DecodeInto(LeafBuilder& leaf) {
   LeafBuilder::State& state = leaf.state();
   const RowCheck check(state, CountRows(rows_));
@@ -143,6 +155,7 @@ arrow::Status MiniBlockRead::DecodeInto(LeafBuilder& leaf) {
   const MiniBlockIndex& index = besides_->index;
   const Location origin = page_->buffers().where(kChunks);
   ChunkReader reader(page_->layout(), besides_->dictionary ? &*besides_->dictionary : nullptr);
+  if (rows_.size() == 1) ARROW_RETURN_NOT_OK(state.values.ReserveFixed(NumValues(rows_)));
   auto next = rows_.begin();  // the first range that chunks may still have something of
   for (size_t i = 0; i < chunks_.size(); ++i) {
     const uint64_t data_begin = index.bytes({0, chunks_[i].begin}).size;
