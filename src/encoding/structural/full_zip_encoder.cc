@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "encoding/codec/lz4_encoder.h"
 #include "encoding/levels/level_stream.h"
 #include "encoding/structural/buffer_parts.h"
 
@@ -152,20 +153,15 @@ class ZippedFixed final : public ZippedValues {
 };
 
 template <typename Offset>
-class ZippedVariable final : public ZippedValues {
+class ZippedVariable : public ZippedValues {
  public:
   explicit ZippedVariable(std::span<const VariableRange<Offset>> ranges) : ranges_(ranges) {}
 
-  uint64_t NextSize() override {
-    Settle();
-    const Offset* offsets = ranges_[range_].offsets + in_range_;
-    return static_cast<uint64_t>(offsets[1] - offsets[0]);
-  }
+  uint64_t NextSize() override { return NextValue().size(); }
 
   void Write(std::byte* out) override {
-    const uint64_t size = NextSize();
-    const VariableRange<Offset>& range = ranges_[range_];
-    if (size > 0) std::memcpy(out, range.bytes + range.offsets[in_range_], size);
+    const std::span<const std::byte> value = NextValue();
+    std::copy(value.begin(), value.end(), out);
     ++in_range_;
   }
 
@@ -181,6 +177,14 @@ class ZippedVariable final : public ZippedValues {
   uint32_t bits_per_offset() const override { return 8 * sizeof(Offset); }
   uint32_t bits_per_value() const override { return 0; }
 
+ protected:
+  std::span<const std::byte> NextValue() {
+    Settle();
+    const VariableRange<Offset>& range = ranges_[range_];
+    const Offset begin = range.offsets[in_range_];
+    return {range.bytes + begin, static_cast<size_t>(range.offsets[in_range_ + 1] - begin)};
+  }
+
  private:
   void Settle() {
     while (in_range_ == ranges_[range_].length) {
@@ -192,6 +196,31 @@ class ZippedVariable final : public ZippedValues {
   std::span<const VariableRange<Offset>> ranges_;
   size_t range_ = 0;
   int64_t in_range_ = 0;
+};
+
+template <typename Offset>
+class ZippedCompressed final : public ZippedVariable<Offset> {
+ public:
+  using ZippedVariable<Offset>::ZippedVariable;
+
+  uint64_t NextSize() override {
+    compressed_ = encoder_.Compress(this->NextValue());
+    return compressed_.size();
+  }
+
+  void Write(std::byte* out) override {
+    std::copy(compressed_.begin(), compressed_.end(), out);
+    this->Skip();
+  }
+
+  wire::EncodingPtr Describe() const override {
+    return wire::MakeEncoding(wire::GeneralEncoding{.scheme = wire::CompressionScheme::kLz4,
+                                                    .values = ZippedVariable<Offset>::Describe()});
+  }
+
+ private:
+  Lz4Encoder encoder_;
+  std::span<const std::byte> compressed_;  // the next value
 };
 
 // Booleans take a byte each here.
@@ -244,6 +273,14 @@ template <typename Offset>
 std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<Offset>> ranges) {
   return std::make_unique<ZippedVariable<Offset>>(ranges);
 }
+template <typename Offset>
+std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<Offset>> ranges) {
+  return std::make_unique<ZippedCompressed<Offset>>(ranges);
+}
+template std::unique_ptr<ZippedValues> MakeZippedCompressed(
+    std::span<const VariableRange<int32_t>>);
+template std::unique_ptr<ZippedValues> MakeZippedCompressed(
+    std::span<const VariableRange<int64_t>>);
 template std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<int32_t>>);
 template std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<int64_t>>);
 

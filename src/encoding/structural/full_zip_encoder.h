@@ -17,7 +17,7 @@ class ZippedValues {
  public:
   virtual ~ZippedValues() = default;
 
-  // Bytes of the next visible slot; a null one is passed over by Skip.
+  // Bytes of the next visible slot, which Write then writes; a null one is passed over by Skip.
   virtual uint64_t NextSize() = 0;
   virtual void Write(std::byte* out) = 0;
   virtual void Skip() = 0;
@@ -35,6 +35,9 @@ std::unique_ptr<ZippedValues> MakeZippedFixed(std::span<const FixedRange> ranges
                                               size_t value_bytes, wire::EncodingPtr description);
 template <typename Offset>
 std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<Offset>> ranges);
+// Each value compressed for itself. REQUIRES: none is longer than Lz4Encoder::kMaxInputBytes
+template <typename Offset>
+std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<Offset>> ranges);
 std::unique_ptr<ZippedValues> MakeZippedBooleans(const LevelSurvey& survey);
 
 inline constexpr uint64_t kMaxFullZipEntries = UINT32_MAX;

@@ -13,6 +13,7 @@
 #include "encoding/plan/dictionary_builder.h"
 #include "encoding/plan/fixed_codec.h"
 #include "encoding/plan/row_segments.h"
+#include "encoding/plan/variable_codec.h"
 #include "encoding/structural/constant_encoder.h"
 #include "encoding/structural/fixed_size_list_values.h"
 #include "encoding/structural/full_zip_encoder.h"
@@ -138,7 +139,9 @@ class PageEncoding {
       }
     }
     if (wanted_ == Layout::kFullZip || longest >= kMinFullZipBytes) {
-      return EncodeFullZipPage(rows_, *MakeZippedVariable<Offset>(ranges));
+      return EncodeFullZipPage(rows_, PrefersCompression<Offset>(ranges, longest)
+                                          ? *MakeZippedCompressed<Offset>(ranges)
+                                          : *MakeZippedVariable<Offset>(ranges));
     }
     return EncodeMiniBlockPage(rows_, *MakeVariableChunks<Offset>(ranges, survey_.num_visible),
                                std::nullopt);

@@ -206,6 +206,23 @@ TEST(PageEncoderTest, LongValuesComeBack) {
   }
 }
 
+TEST(PageEncoderTest, LongTextIsCompressedAndNoiseIsNot) {
+  for (const Type& type : {arrow::utf8(), arrow::large_binary(), arrow::list(arrow::utf8())}) {
+    for (const bool text : {true, false}) {
+      RandomValues random({.max_length = 3000, .distinct = text ? uint64_t{2} : 0}, 5);
+      const auto rows = random.Make(type, 300);
+      const auto pages = Encode({rows}, Leaves(type).front(), FileVersion::k2_2);
+      const auto layout = std::get<wire::FullZipLayout>(LayoutOf(pages.at(0)));
+      EXPECT_EQ(std::holds_alternative<wire::GeneralEncoding>(layout.value_compression->kind),
+                text);
+      ExpectRoundTrip(rows, type->ToString());
+      const auto cut = Encode({rows->Slice(0, 77), rows->Slice(77, 223)}, Leaves(type).front(),
+                              FileVersion::k2_2);
+      EXPECT_EQ(Everything(cut), Everything(pages));
+    }
+  }
+}
+
 TEST(PageEncoderTest, CuttingTheRowsLeavesNoTrace) {
   for (const Type& type : AllTypes()) {
     for (const double nulls : {0.0, 0.3}) {
