@@ -136,9 +136,6 @@ arrow::Result<ManifestPtr> PendingCommit::Run() {
   return made;
 }
 
-// --- creating
-// --------------------------------------------------------------------------------------
-
 arrow::Status Exists(const TableLocation& table) {
   return AlreadyExists("Dataset already exists: {}", table.uri);
 }

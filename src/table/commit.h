@@ -27,9 +27,6 @@ struct TableLocation {
   std::string Path(std::string_view relative) const;  // root + "/" + relative
 };
 
-// --- reading (manifest_store.cc)
-// -------------------------------------------------------------------
-
 struct VersionEntry {
   uint64_t version = 0;
   std::string path;
@@ -55,9 +52,6 @@ arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table);
 // Nothing where the version does not say.
 arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& table,
                                                           const VersionEntry& entry);
-
-// --- committing
-// -------------------------------------------------------------------------------------
 
 enum class Durability : uint8_t { kNone, kCommit };
 

@@ -23,9 +23,6 @@ using wire::Varint;
 constexpr std::array<uint32_t, std::variant_size_v<Operation>> kOperationFields = {
     100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 115, 112, 113, 114};
 
-// --- parts
-// -----------------------------------------------------------------------------------------
-
 arrow::Status ReadFragment(const FieldView& field, std::vector<wire::DataFragment>& fragments) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, wire::ParseDataFragment(field.payload, field.where));
   fragments.push_back(std::move(fragment));
@@ -115,9 +112,6 @@ void WriteNumberedEntry(uint32_t number, uint64_t key, std::string_view value, s
   AppendBytes(2, value, &entry);
   AppendBytes(number, entry, out);
 }
-
-// --- operations
-// ------------------------------------------------------------------------------------
 
 // Fields of the schema are tied together only when all have been seen.
 struct SchemaReader {

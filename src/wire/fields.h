@@ -57,9 +57,6 @@ inline std::span<const std::byte> AsBytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// --- writing
-// ---------------------------------------------------------------------------------------
-
 // A scalar field; AppendUnlessZero leaves out the default, as proto3 does.
 void AppendVarint(uint32_t field_number, uint64_t value, std::string* out);
 void AppendUnlessZero(uint32_t field_number, uint64_t value, std::string* out);

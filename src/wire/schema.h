@@ -65,9 +65,6 @@ class FieldListReader {
 // Appends the tree as records of field `field_number`, in pre-order, as pylance writes them.
 void AppendFields(uint32_t field_number, const std::vector<Field>& fields, std::string* out);
 
-// --- Arrow
-// -----------------------------------------------------------------------------------------
-
 // "int64" for arrow::int64(), and back. Unsupported (naming the type) for what the format lacks.
 arrow::Result<std::string> LogicalTypeOf(const arrow::DataType& type);
 
@@ -82,9 +79,6 @@ arrow::Result<Schema> FromArrow(const arrow::Schema& schema, int32_t first_id = 
 // The highest id in the tree; -1 for an empty one.
 int32_t MaxFieldId(const std::vector<Field>& fields);
 int32_t MaxFieldId(const Schema& schema);
-
-// --- columns of a data file
-// ------------------------------------------------------------------------
 
 // Whether a metadata value that is a switch is on: 1, true, on, yes, y.
 bool IsTrue(std::string_view text);
