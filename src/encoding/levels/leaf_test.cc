@@ -1,4 +1,4 @@
-#include "encoding/structural/leaf.h"
+#include "encoding/levels/leaf.h"
 
 #include <arrow/array.h>
 #include <arrow/array/builder_primitive.h>
