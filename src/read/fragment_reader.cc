@@ -39,6 +39,10 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
   reader->first_live_row_ = first_live_row;
   ARROW_ASSIGN_OR_RAISE(reader->sources_, FindSources(*reader->projection_, reader->fragment_));
   ARROW_ASSIGN_OR_RAISE(reader->physical_rows_, PhysicalRows(reader->snapshot_, reader->fragment_));
+  if (reader->fragment_.files.empty() && reader->physical_rows_ > 0) {
+    return Corrupt({reader->snapshot_.manifest->path}, "fragment {} has {} rows, but no file",
+                   reader->fragment_.id, reader->physical_rows_);
+  }
   ARROW_RETURN_NOT_OK(reader->OpenFiles());
   ARROW_ASSIGN_OR_RAISE(reader->deletions_,
                         Deletions(reader->snapshot_, reader->fragment_, reader->physical_rows_));
@@ -51,15 +55,13 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
 
 arrow::Status FragmentReader::OpenFiles() {
   files_.resize(fragment_.files.size());
+  bool any = false;
   for (const FieldSource& source : sources_) {
     for (const StoredColumn& column : source.columns) {
+      any = true;
       auto& file = files_[column.file];
       if (file == nullptr) {
-        ARROW_ASSIGN_OR_RAISE(file, OpenDataFile(snapshot_, fragment_.files[column.file]));
-        if (file->metadata().num_rows != physical_rows_) {
-          return Corrupt({file->path()}, "it holds {} rows, expected {} as fragment {} has",
-                         file->metadata().num_rows, physical_rows_, fragment_.id);
-        }
+        ARROW_ASSIGN_OR_RAISE(file, OpenFile(fragment_.files[column.file]));
       }
       if (column.column >= file->metadata().columns.size()) {
         return Corrupt({file->path()}, "it has {} columns, but fragment {} names column {}",
@@ -67,7 +69,18 @@ arrow::Status FragmentReader::OpenFiles() {
       }
     }
   }
-  return arrow::Status::OK();
+  // Row ids and nulls are made without a file, but not on a manifest's word alone: as many as it
+  // says could fill the memory.
+  if (any || fragment_.files.empty()) return arrow::Status::OK();
+  return OpenFile(fragment_.files.front()).status();
+}
+
+arrow::Result<std::shared_ptr<file::FileReader>> FragmentReader::OpenFile(
+    const wire::DataFile& data_file) const {
+  ARROW_ASSIGN_OR_RAISE(auto file, OpenDataFile(snapshot_, data_file));
+  if (file->metadata().num_rows == physical_rows_) return file;
+  return Corrupt({file->path()}, "it holds {} rows, expected {} as fragment {} has",
+                 file->metadata().num_rows, physical_rows_, fragment_.id);
 }
 
 double FragmentReader::BytesPerRow() const {

@@ -20,8 +20,9 @@ namespace glaive::read {
 // Reads the rows of one fragment. Immutable and thread safe.
 class FragmentReader {
  public:
-  // Opens the files that hold columns of the projection, and no others. `first_live_row` is how
-  // many live rows the fragments before this one have; only the row offset column asks for it.
+  // Opens the files that hold columns of the projection, and no others (but one at least).
+  // `first_live_row` is how many live rows the fragments before this one have; only the row offset
+  // column asks for it.
   static arrow::Result<std::shared_ptr<const FragmentReader>> Open(
       Snapshot snapshot, wire::DataFragment fragment, std::shared_ptr<const Projection> projection,
       uint64_t first_live_row = 0);
@@ -39,6 +40,7 @@ class FragmentReader {
  private:
   FragmentReader() = default;
   arrow::Status OpenFiles();
+  arrow::Result<std::shared_ptr<file::FileReader>> OpenFile(const wire::DataFile& data_file) const;
   arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows) const;
   arrow::Result<std::shared_ptr<arrow::Array>> SystemValues(SystemColumn column,
                                                             std::span<const RowRange> rows) const;
