@@ -11,20 +11,38 @@
 namespace glaive::cli {
 namespace {
 
-const CLI::AsSizeValue kSize(/*kb_is_1000=*/true);  // 2GB, 32MiB
+constexpr char kJson[] = "print JSON instead of text";
+
+// A number of bytes, as 2GB or 32MiB.
+template <typename Value>
+CLI::Option* AddSize(CLI::App& verb, const std::string& name, Value& value,
+                     const std::string& text) {
+  CLI::AsSizeValue size(/*kb_is_1000=*/true);
+  size.description("");
+  return verb.add_option(name, value, text)->transform(size)->type_name("SIZE");
+}
+
+// One of several words.
+template <typename Choice, typename Value>
+void AddChoice(CLI::App& verb, const std::string& name, Value& value, const std::string& text,
+               const std::map<std::string, Choice>& choices) {
+  CLI::CheckedTransformer one_of(choices);
+  one_of.description("");
+  verb.add_option(name, value, text)->transform(one_of)->type_name("WORD");
+}
 
 void AddInfo(CLI::App& app, InfoOptions& options) {
   auto* verb = app.add_subcommand("info", "What a table holds, from its manifest alone");
   verb->add_option("uri", options.uri, "the table")->required();
   verb->add_option("--version", options.version, "the newest when not given");
-  verb->add_flag("--json", options.json);
+  verb->add_flag("--json", options.json, kJson);
 }
 
 void AddVersions(CLI::App& app, VersionsOptions& options) {
   auto* verb = app.add_subcommand("versions", "The history of a table, newest first");
   verb->add_option("uri", options.uri, "the table")->required();
   verb->add_option("--limit", options.limit, "versions shown; 0 is all")->capture_default_str();
-  verb->add_flag("--json", options.json);
+  verb->add_flag("--json", options.json, kJson);
 }
 
 void AddPages(CLI::App& app, PagesOptions& options) {
@@ -33,26 +51,24 @@ void AddPages(CLI::App& app, PagesOptions& options) {
   verb->add_option("--version", options.version, "the newest when not given");
   verb->add_option("--limit", options.limit, "fragments shown; 0 is all")->capture_default_str();
   verb->add_option("--svg", options.svg_path, "also write a picture to this file");
-  verb->add_flag("--json", options.json);
+  verb->add_flag("--json", options.json, kJson);
 }
 
 void AddCompactionLimits(CLI::App& verb, CompactionOptions& options) {
-  verb.add_option("--target-rows-per-fragment", options.target_rows_per_fragment)
-      ->capture_default_str();
-  verb.add_option("--max-page-bytes", options.max_page_bytes, "a page ends below this; 256MiB")
-      ->transform(kSize);
-  verb.add_option("--data-cache-bytes", options.data_cache_bytes,
-                  "open pages together stay below this; 256MiB")
-      ->transform(kSize);
-  verb.add_option("--max-bytes-per-file", options.max_bytes_per_file)->transform(kSize);
+  verb.add_option("--target-rows-per-fragment", options.target_rows_per_fragment,
+                  "fragments below this are joined; 1048576");
+  AddSize(verb, "--max-page-bytes", options.max_page_bytes, "a page stays below this; 256MiB");
+  AddSize(verb, "--data-cache-bytes", options.data_cache_bytes,
+          "all open pages together stay below this; 256MiB");
+  AddSize(verb, "--max-bytes-per-file", options.max_bytes_per_file, "a file ends here; 90GiB");
   verb.add_option("--max-rows-per-group", options.max_rows_per_group,
-                  "ends pages that hold 8 MiB after so many rows");
+                  "a page of 8 MiB or more ends after so many rows; no limit");
   verb.add_option("--max-source-fragments", options.max_source_fragments,
                   "rewrite at most so many");
   verb.add_option("--max-source-rows", options.max_source_rows, "rewrite at most so many");
-  verb.add_option("--max-source-bytes", options.max_source_bytes, "rewrite at most so many")
-      ->transform(kSize);
-  verb.add_option("--exclude-fragment", options.excluded_fragment_ids, "leave these as they are");
+  AddSize(verb, "--max-source-bytes", options.max_source_bytes, "rewrite at most so many");
+  verb.add_option("--exclude-fragment", options.excluded_fragment_ids,
+                  "leave these fragments as they are");
 }
 
 void AddCompact(CLI::App& app, CompactOptions& options) {
@@ -61,28 +77,25 @@ void AddCompact(CLI::App& app, CompactOptions& options) {
   verb->add_option("uri", options.uri, "the table")->required();
   verb->add_flag("--dry-run", options.dry_run,
                  "print the plan, its bytes and memory; change nothing");
-  verb->add_flag("--json", options.json);
+  verb->add_flag("--json", options.json, kJson);
   AddCompactionLimits(*verb, compaction);
   verb->add_option("--batch-size", compaction.batch_size, "rows decoded at a time");
   verb->add_option("--num-threads", compaction.num_threads, "tasks that run at once");
-  verb->add_flag("!--keep-deletions", compaction.materialize_deletions,
-                 "do not rewrite a fragment only to drop its deleted rows");
+  verb->add_flag_callback(
+      "--keep-deletions", [&compaction] { compaction.materialize_deletions = false; },
+      "do not rewrite a fragment only to drop its deleted rows");
   verb->add_option("--deletion-threshold", compaction.materialize_deletions_threshold,
-                   "share of deleted rows from which a fragment is rewritten")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+                   "share of deleted rows above which a fragment is rewritten; 0.1");
   verb->add_option("--data-storage-version", compaction.data_storage_version,
                    "of the new files; the table's own when not given");
-  const std::map<std::string, CompactionMode> modes = {
-      {"reencode", CompactionMode::kReencode},
-      {"try_binary_copy", CompactionMode::kTryBinaryCopy},
-      {"force_binary_copy", CompactionMode::kForceBinaryCopy}};
-  verb->add_option("--mode", compaction.mode)->transform(CLI::CheckedTransformer(modes));
-  const std::map<std::string, Durability> durabilities = {{"none", Durability::kNone},
-                                                          {"commit", Durability::kCommit}};
-  verb->add_option("--durability", compaction.durability,
-                   "commit: what is reported is on stable storage")
-      ->transform(CLI::CheckedTransformer(durabilities));
+  AddChoice<CompactionMode>(*verb, "--mode", compaction.mode,
+                            "reencode, try_binary_copy or force_binary_copy",
+                            {{"reencode", CompactionMode::kReencode},
+                             {"try_binary_copy", CompactionMode::kTryBinaryCopy},
+                             {"force_binary_copy", CompactionMode::kForceBinaryCopy}});
+  AddChoice<Durability>(*verb, "--durability", compaction.durability,
+                        "commit (what is reported is on stable storage) or none",
+                        {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
 }
 
 void AddDemo(CLI::App& app, DemoOptions& options) {
@@ -90,8 +103,7 @@ void AddDemo(CLI::App& app, DemoOptions& options) {
       app.add_subcommand("demo", "Compact a table of small fragments and show what it gives");
   verb->add_option("path", options.path,
                    "your table; it is only read, its files are linked into a scratch table");
-  verb->add_option("--limit", options.limit_bytes, "take at most so much of your table; 2GB")
-      ->transform(kSize);
+  AddSize(*verb, "--limit", options.limit_bytes, "take at most so much of your table; 2GB");
   verb->add_option("--into", options.into, "folder of the scratch table and the pictures")
       ->capture_default_str();
   verb->add_option("--make", options.make, "only make the table of small fragments, here");
@@ -102,7 +114,7 @@ void AddDemo(CLI::App& app, DemoOptions& options) {
   verb->add_option("--list", options.values_per_row, "int16 values in each row")
       ->capture_default_str();
   verb->add_option("--take", options.take_rows, "rows of the measured take")->capture_default_str();
-  verb->add_flag("--json", options.json);
+  verb->add_flag("--json", options.json, kJson);
 }
 
 int Main(int argc, char** argv) {
