@@ -159,7 +159,7 @@ dataset::NewFiles FilesOf(const std::vector<RewriteResult>& results,
 bool ChangedNothing(const RewriteResult& result) {
   const bool had_deletions = std::ranges::any_of(
       result.original_fragments,
-      [](const FragmentMetadata& fragment) { return fragment.num_deletions() > 0; });
+      [](const FragmentMetadata& fragment) { return fragment.deletion_file().has_value(); });
   return !had_deletions && result.new_fragments.size() >= result.original_fragments.size();
 }
 

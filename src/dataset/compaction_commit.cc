@@ -84,7 +84,15 @@ arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
 
   table::CommitOptions commit;
   ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
+  if (options.progress) {
+    commit.poll = [&] {
+      return options.progress({.rows = result.summary.rows,
+                               .total_rows = result.summary.rows,
+                               .bytes = result.summary.bytes,
+                               .tasks = results.size(),
+                               .total_tasks = results.size()});
+    };
+  }
   uint64_t first_id = 0;
   if (num_new > 0) {
     ARROW_ASSIGN_OR_RAISE(

@@ -53,7 +53,12 @@ arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> str
   commit.data_file_version = rows.version;
   commit.initial_config = options.initial_config;
   commit.files_to_sync = rows.written.files.paths();
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
+  if (options.progress) {
+    commit.poll = [&] {
+      const WriteSummary& summary = rows.written.summary;
+      return options.progress({.rows = summary.rows, .bytes = summary.bytes});
+    };
+  }
 
   auto manifest = CommitRows(target, rows, commit, options);
   // Unless it is certain that no version refers to the files, they stay.

@@ -47,14 +47,15 @@ std::span<const std::byte> BytesOf(std::string_view text) {
 }
 
 arrow::Result<uint16_t> MinorVersion(FileVersion version) {
+  const char* name = "";
   switch (version) {
     case FileVersion::k2_1: return 1;
     case FileVersion::k2_2: return 2;
-    case FileVersion::k0_1:
-    case FileVersion::k2_0:
-    case FileVersion::k2_3: break;
+    case FileVersion::k0_1: name = "0.1"; break;
+    case FileVersion::k2_0: name = "2.0"; break;
+    case FileVersion::k2_3: name = "2.3"; break;
   }
-  return Unsupported("only file versions 2.1 and 2.2 are written");
+  return Unsupported("data files of version {} are not written yet", name);
 }
 
 // Values that are laid out in ways of their own.
