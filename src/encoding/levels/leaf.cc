@@ -15,6 +15,7 @@
 #include <arrow/util/key_value_metadata.h>
 
 #include "core/error.h"
+#include "encoding/levels/dictionary_array.h"
 
 namespace glaive::encoding {
 namespace {
@@ -59,7 +60,8 @@ class LeafCollector {
           ARROW_RETURN_NOT_OK(Descend({.kind = LayerKind::kItem, .child_index = i}, type));
         }
         return arrow::Status::OK();
-      case arrow::Type::LIST: return Descend({.kind = LayerKind::kList}, type);
+      case arrow::Type::LIST:
+      case arrow::Type::MAP: return Descend({.kind = LayerKind::kList}, type);
       case arrow::Type::LARGE_LIST:
         return Descend({.kind = LayerKind::kList, .large_offsets = true}, type);
       default:
@@ -68,6 +70,12 @@ class LeafCollector {
         }
     }
     LeafPath leaf{path_, field.type()};
+    if (type.id() == arrow::Type::DICTIONARY) {
+      // Decoded as what it stands for.
+      const auto& dictionary = static_cast<const arrow::DictionaryType&>(type);
+      leaf.type = dictionary.value_type();
+      leaf.index_bits = static_cast<uint64_t>(dictionary.index_type()->bit_width());
+    }
     leaf.layers.push_back({.kind = LayerKind::kItem});
     leaves.push_back(std::move(leaf));
     return arrow::Status::OK();
@@ -110,7 +118,8 @@ class Assembler {
                                       std::move(children), rows->null_count);
       }
       case arrow::Type::LIST:
-      case arrow::Type::LARGE_LIST: {
+      case arrow::Type::LARGE_LIST:
+      case arrow::Type::MAP: {
         ARROW_ASSIGN_OR_RAISE(auto items, Assemble(type->field(0)->type(), depth + 1));
         ARROW_ASSIGN_OR_RAISE(LayerRows * rows, TakeLayer(first_leaf, depth));
         if (rows->offsets == nullptr) return Internal("'{}': a list without offsets", root_.name());
@@ -125,7 +134,9 @@ class Assembler {
       return Internal("'{}': the leaves are not those of {}", root_.name(),
                       root_.type()->ToString());
     }
-    return std::move(leaves_[next_leaf_++].values);
+    std::shared_ptr<arrow::ArrayData> values = std::move(leaves_[next_leaf_++].values);
+    if (type->id() != arrow::Type::DICTIONARY) return values;
+    return ToDictionary(*values, type, root_.name());
   }
 
   bool done() const { return next_leaf_ == leaves_.size(); }
@@ -154,7 +165,7 @@ class Assembler {
 
   static int64_t LastOffset(const LayerRows& rows, const arrow::DataType& type) {
     const uint8_t* offsets = rows.offsets->data();
-    if (type.id() == arrow::Type::LIST) {
+    if (type.id() != arrow::Type::LARGE_LIST) {
       return reinterpret_cast<const int32_t*>(offsets)[rows.num_slots];
     }
     return reinterpret_cast<const int64_t*>(offsets)[rows.num_slots];

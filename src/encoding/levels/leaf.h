@@ -27,7 +27,9 @@ struct Layer {
 struct LeafPath {
   std::vector<Layer> layers;
   std::shared_ptr<arrow::DataType> type;  // of the leaf: a primitive, a string, a fixed-size list
-                                          // of primitives (one leaf), a dictionary, null
+                                          // of primitives (one leaf), null; of a dictionary the
+                                          // type of its values
+  uint64_t index_bits = 32;  // of an index into a page's dictionary; of a dictionary its keys'
   int num_lists() const;
 };
 

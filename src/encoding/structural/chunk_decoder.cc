@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "encoding/codec/block.h"
@@ -34,6 +35,17 @@ arrow::Status AppendFsst(const FsstTable& table, const VariablePayload& strings,
     begin = end;
   }
   return leaf.CheckOffsets();
+}
+
+// Indices of another width; those beyond 32 bits are beyond any dictionary and stay so.
+template <typename Word>
+void Narrow(const std::byte* words, std::span<uint32_t> indices) noexcept {
+  for (uint32_t& index : indices) {
+    Word word;
+    std::memcpy(&word, words, sizeof(Word));
+    words += sizeof(Word);
+    index = static_cast<uint32_t>(std::min<uint64_t>(word, std::numeric_limits<uint32_t>::max()));
+  }
 }
 
 }  // namespace
@@ -251,12 +263,25 @@ arrow::Status ChunkDecoder::Append(const ChunkValues& chunk, std::span<const Val
 arrow::Result<std::span<const uint32_t>> ChunkDecoder::DecodeIndices(const ChunkValues& chunk,
                                                                      DecodeScratch& scratch) const {
   ARROW_ASSIGN_OR_RAISE(const Bytes first, FirstBuffer(chunk, scratch));
-  const auto room = [&](uint64_t n) -> arrow::Result<std::byte*> {
+  const auto& codec = std::get<FixedCodec>(codec_);
+  const auto room_for_indices = [&](uint64_t n) -> arrow::Result<std::byte*> {
     if (scratch.indices.size() < n) scratch.indices.resize(n);
     return reinterpret_cast<std::byte*>(scratch.indices.data());
   };
-  ARROW_RETURN_NOT_OK(DecodeFixed(std::get<FixedCodec>(codec_), first, chunk, room));
-  return std::span<const uint32_t>(scratch.indices.data(), chunk.num_values);
+  if (value_bits_ == 32) {
+    ARROW_RETURN_NOT_OK(DecodeFixed(codec, first, chunk, room_for_indices));
+    return std::span<const uint32_t>(scratch.indices.data(), chunk.num_values);
+  }
+  const auto room_for_words = [&](uint64_t n) -> arrow::Result<std::byte*> {
+    ARROW_RETURN_NOT_OK(room_for_indices(n).status());
+    const uint64_t size = n * (value_bits_ / 8);
+    if (scratch.values.size() < size) scratch.values.resize(size);
+    return scratch.values.data();
+  };
+  ARROW_RETURN_NOT_OK(DecodeFixed(codec, first, chunk, room_for_words));
+  const std::span<uint32_t> indices(scratch.indices.data(), chunk.num_values);
+  WithWord(value_bits_, [&](auto word) { Narrow<decltype(word)>(scratch.values.data(), indices); });
+  return indices;
 }
 
 }  // namespace glaive::encoding

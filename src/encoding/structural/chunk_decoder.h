@@ -50,7 +50,7 @@ class ChunkDecoder {
   arrow::Status Append(const ChunkValues& chunk, std::span<const ValueRange> ranges,
                        LeafValues& leaf, DecodeScratch& scratch) const;
 
-  // All values of a chunk of 32-bit ones. REQUIRES: validated for such a shape
+  // All values of a chunk of whole numbers. REQUIRES: validated for a shape of 8, 16, 32 or 64 bits
   arrow::Result<std::span<const uint32_t>> DecodeIndices(const ChunkValues& chunk,
                                                          DecodeScratch& scratch) const;
 

@@ -240,7 +240,7 @@ arrow::Result<std::shared_ptr<PageDecoder>> MakeMiniBlockPage(const wire::MiniBl
   if (layout.dictionary != nullptr) {
     ARROW_ASSIGN_OR_RAISE(dictionary, DictionaryDescription::Validate(*layout.dictionary, shape,
                                                                       source.version, where));
-    stored = {.kind = ValueKind::kFixed, .value_bits = 32};
+    stored = {.kind = ValueKind::kFixed, .value_bits = path.index_bits};
   }
   ARROW_ASSIGN_OR_RAISE(ChunkDecoder values, ChunkDecoder::Validate(*layout.value_compression,
                                                                     stored, source.version, where));
