@@ -44,9 +44,20 @@ TEST(LeafTest, LeavesInTheOrderOfTheirColumns) {
   EXPECT_EQ(leaves[4].type->id(), arrow::Type::STRUCT);
 }
 
+TEST(LeafTest, MapsAreListsOfEntriesAndDictionariesTheirValues) {
+  const auto map = arrow::map(arrow::utf8(), arrow::int32());
+  const auto leaves = LeavesOf(*field("m", map)).ValueOrDie();
+  ASSERT_EQ(leaves.size(), 2);
+  EXPECT_EQ(Describe(leaves[0]), "l0i0i0 string");
+  EXPECT_EQ(Describe(leaves[1]), "l0i1i0 int32");
+  const auto type = arrow::dictionary(arrow::int8(), arrow::utf8());
+  const auto keys = LeavesOf(*field("d", type)).ValueOrDie();
+  ASSERT_EQ(keys.size(), 1);
+  EXPECT_EQ(Describe(keys[0]), "i0 string");
+  EXPECT_EQ(keys[0].index_bits, 8);
+}
+
 TEST(LeafTest, WhatIsNotSplitIsNamed) {
-  EXPECT_THAT(LeavesOf(*field("m", arrow::map(arrow::utf8(), arrow::int32()))),
-              IsError(ErrorKind::kUnsupported, "'m' of type map"));
   const auto pair = arrow::struct_({field("x", arrow::int8())});
   EXPECT_THAT(LeavesOf(*field("f", arrow::fixed_size_list(pair, 2))),
               IsError(ErrorKind::kUnsupported, "'f' of type fixed_size_list"));
