@@ -1,5 +1,6 @@
 #include "encoding/structural/mini_block_page.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -118,7 +119,7 @@ class MiniBlockRead final : public PageRead {
   arrow::Status DecodeInto(LeafBuilder& leaf) override;
 
  private:
-  uint64_t NumValues(std::span<const RowRange> rows) const;
+  uint64_t NumSlots(uint64_t slot_bytes) const;
 
   void WantChunks() {
     chunks_ = besides_->index.ChunksOf(rows_);
@@ -138,14 +139,20 @@ class MiniBlockRead final : public PageRead {
   std::vector<std::shared_ptr<arrow::Buffer>> data_;  // their bytes
 };
 
-// Of the chunks that have something of these rows.
-uint64_t MiniBlockRead::NumValues(std::span<const RowRange> rows) const {
+// Slots to make room for. What chunks say of themselves is believed only as far as runs, the codec
+// that makes the most of its bytes, could make it true: 255 words of 8 bytes from one of 9.
+uint64_t MiniBlockRead::NumSlots(uint64_t slot_bytes) const {
+  constexpr uint64_t kMaxRatio = 255;
   uint64_t num_values = 0;
-  for (const ChunkRange& chunks : besides_->index.ChunksOf(rows)) {
-    for (uint64_t c = chunks.begin; c < chunks.end; ++c)
-      num_values += besides_->index.num_values(c);
+  uint64_t num_bytes = 0;
+  for (const ChunkRange& chunks : besides_->index.ChunksOf(rows_)) {
+    num_bytes += besides_->index.bytes(chunks).size;
+    for (uint64_t c = chunks.begin; c < chunks.end; ++c) {
+      num_values += std::min<uint64_t>(besides_->index.num_values(c), UINT16_MAX);
+    }
   }
-  return num_values;
+  if (!page_->layout().levels.has_lists()) num_values = std::min(num_values, CountRows(rows_));
+  return std::min(num_values, num_bytes * kMaxRatio / slot_bytes);
 }
 
 arrow::Status MiniBlockRead::DecodeInto(LeafBuilder& leaf) {
@@ -155,7 +162,10 @@ arrow::Status MiniBlockRead::DecodeInto(LeafBuilder& leaf) {
   const MiniBlockIndex& index = besides_->index;
   const Location origin = page_->buffers().where(kChunks);
   ChunkReader reader(page_->layout(), besides_->dictionary ? &*besides_->dictionary : nullptr);
-  if (rows_.size() == 1) ARROW_RETURN_NOT_OK(state.values.ReserveFixed(NumValues(rows_)));
+  const LeafShape& shape = state.values.shape();
+  if (rows_.size() == 1 && shape.kind == ValueKind::kFixed) {
+    ARROW_RETURN_NOT_OK(state.values.ReserveFixed(NumSlots(shape.slot_bits() / 8)));
+  }
   auto next = rows_.begin();  // the first range that chunks may still have something of
   for (size_t i = 0; i < chunks_.size(); ++i) {
     const uint64_t data_begin = index.bytes({0, chunks_[i].begin}).size;
