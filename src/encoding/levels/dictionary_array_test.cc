@@ -9,6 +9,7 @@
 #include <arrow/array/builder_binary.h>
 #include <arrow/array/builder_primitive.h>
 #include <arrow/array/util.h>
+#include <arrow/scalar.h>
 #include <arrow/type.h>
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ namespace {
 using testing::IsError;
 
 template <typename Builder, typename Value>
-std::shared_ptr<arrow::Array> ArrayOf(Builder builder, std::vector<std::optional<Value>> values) {
+std::shared_ptr<arrow::Array> ArrayOf(std::vector<std::optional<Value>> values) {
+  Builder builder;
   for (const auto& value : values) {
     EXPECT_TRUE((value ? builder.Append(*value) : builder.AppendNull()).ok());
   }
@@ -54,7 +56,7 @@ void ExpectSame(const arrow::Array& encoded, const arrow::Array& values) {
 
 TEST(DictionaryArray, EachValueOnceInOrderOfAppearance) {
   const auto values = ArrayOf<arrow::StringBuilder, std::string>(
-      {}, {"b", std::nullopt, "a", "b", "", "a", std::nullopt});
+      {"b", std::nullopt, "a", "b", "", "a", std::nullopt});
   for (const auto& keys : {arrow::int8(), arrow::uint16(), arrow::int32(), arrow::uint64()}) {
     const auto encoded = Encode(*values, arrow::dictionary(keys, arrow::utf8()));
     ExpectSame(*encoded, *values);
@@ -65,13 +67,13 @@ TEST(DictionaryArray, EachValueOnceInOrderOfAppearance) {
 }
 
 TEST(DictionaryArray, ValuesOfEveryLayout) {
-  const auto wide = ArrayOf<arrow::LargeBinaryBuilder, std::string>({}, {"x", "y", "x"});
+  const auto wide = ArrayOf<arrow::LargeBinaryBuilder, std::string>({"x", "y", "x"});
   ExpectSame(*Encode(*wide, arrow::dictionary(arrow::int8(), arrow::large_binary())), *wide);
-  const auto numbers = ArrayOf<arrow::Int64Builder, int64_t>({}, {7, std::nullopt, -7, 7});
+  const auto numbers = ArrayOf<arrow::Int64Builder, int64_t>({7, std::nullopt, -7, 7});
   ExpectSame(*Encode(*numbers, arrow::dictionary(arrow::uint8(), arrow::int64())), *numbers);
-  const auto nothing = ArrayOf<arrow::Int32Builder, int32_t>({}, {});
+  const auto nothing = ArrayOf<arrow::Int32Builder, int32_t>({});
   ExpectSame(*Encode(*nothing, arrow::dictionary(arrow::int8(), arrow::int32())), *nothing);
-  const auto nulls = ArrayOf<arrow::StringBuilder, std::string>({}, {std::nullopt, std::nullopt});
+  const auto nulls = ArrayOf<arrow::StringBuilder, std::string>({std::nullopt, std::nullopt});
   ExpectSame(*Encode(*nulls, arrow::dictionary(arrow::int8(), arrow::utf8())), *nulls);
 }
 
