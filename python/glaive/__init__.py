@@ -10,7 +10,9 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from . import commit as commit
 from . import errors as errors
+from . import file as file
 from . import fragment as fragment
 from . import optimize as optimize
 from ._native import version as engine_version

@@ -25,6 +25,7 @@ def write_options(
     data_storage_version: str | None,
     use_legacy_format: bool | None,
     session: Session | None,
+    durability: str | None,
 ) -> _native.WriteOptions:
     """The options that write_dataset and write_fragments share."""
     if use_legacy_format is not None:
@@ -45,7 +46,17 @@ def write_options(
     )
     options.data_storage_version = data_storage_version
     options.session = None if session is None else session._session
+    options.durability = as_durability(durability)
     return options
+
+
+def as_durability(durability: str | None) -> _native.Durability:
+    """Whether a version is on stable storage before it is reported."""
+    known = _native.Durability
+    modes = {None: known.default, "commit": known.commit, "none": known.none}
+    if durability not in modes:
+        raise InvalidInput(f"Invalid durability {durability}: commit and none are known")
+    return modes[durability]
 
 
 def _mode(mode: str) -> _native.WriteMode:
@@ -95,6 +106,8 @@ def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
             options.mode = None if value is None else _compaction_mode(value)
         elif name == "excluded_fragment_ids":
             options.excluded_fragment_ids = [int(number) for number in value or []]
+        elif name == "durability":
+            options.durability = as_durability(value)
         elif name == "defer_index_remap":
             if value:
                 unbuilt("compaction with defer_index_remap=True")

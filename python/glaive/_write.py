@@ -52,6 +52,7 @@ def write_dataset(
     namespace_client: Any | None = None,
     table_id: list[str] | None = None,
     session: Session | None = None,
+    durability: Literal["commit", "none"] | None = None,
 ) -> LanceDataset:
     """Writes rows as one new version of a table. A failed call leaves no version and no file.
 
@@ -84,6 +85,10 @@ def write_dataset(
     transaction_properties : dict of str to str, optional
         Kept in the transaction.
 
+    durability : {"commit", "none"}, optional
+        Whether the version is on stable storage, data and names, before this returns. "commit" unless
+        GLAIVE_DURABILITY says otherwise.
+
     Others
         Not supported: NotImplementedError when they are given.
     """
@@ -115,6 +120,7 @@ def write_dataset(
         data_storage_version=data_storage_version,
         use_legacy_format=use_legacy_format,
         session=session,
+        durability=durability,
     )
     options.enable_v2_manifest_paths = enable_v2_manifest_paths
     options.enable_stable_row_ids = enable_stable_row_ids

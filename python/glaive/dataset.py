@@ -15,6 +15,7 @@ import pyarrow.dataset
 
 from . import _native
 from ._arguments import predicate, projection, refuse, row_numbers, uri_text
+from ._options import as_durability
 from ._scanner import ColumnOrdering as ColumnOrdering
 from ._scanner import LanceScanner as LanceScanner
 from ._scanner import ScannerBuilder as ScannerBuilder
@@ -613,6 +614,7 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         *,
         conflict_retries: int = 10,
         retry_timeout: timedelta = timedelta(seconds=30),
+        durability: Literal["commit", "none"] | None = None,
     ) -> DeleteResult:
         """Deletes the rows for which `predicate` is true.
 
@@ -622,8 +624,11 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
             Times to try again on a newer version when another writer changed the same rows.
         retry_timeout : timedelta
             How long to go on trying.
+        durability : {"commit", "none"}, optional
+            As in `write_dataset`.
         """
         options = _native.DeleteOptions()
+        options.durability = as_durability(durability)
         options.conflict_retries = conflict_retries
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
         result = _native.delete(self._ds, _predicate_on(self._ds, predicate), options)

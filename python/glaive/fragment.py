@@ -535,6 +535,7 @@ def write_fragments(
     namespace_client: Any | None = None,
     table_id: list[str] | None = None,
     session: Session | None = None,
+    durability: Literal["commit", "none"] | None = None,
 ) -> list[FragmentMetadata]:
     """Writes data files and commits nothing.
 
@@ -572,6 +573,7 @@ def write_fragments(
         data_storage_version=data_storage_version,
         use_legacy_format=use_legacy_format,
         session=session,
+        durability=durability,
     )
     if isinstance(dataset_uri, LanceDataset):
         target: Any = dataset_uri._ds

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class CompactionOptions(TypedDict, total=False):
     """What to compact, and how the new files are cut. None means the default.
 
-    ``max_page_bytes`` and ``data_cache_bytes`` are glaive's own; they mean what they mean in
-    `write_dataset`.
+    ``max_page_bytes``, ``data_cache_bytes`` and ``durability`` are glaive's own, with the meaning
+    that they have in `write_dataset`.
     """
 
     target_rows_per_fragment: int | None
@@ -40,6 +40,7 @@ class CompactionOptions(TypedDict, total=False):
     data_storage_version: str | None
     max_page_bytes: int | None
     data_cache_bytes: int | None
+    durability: Literal["commit", "none"] | None
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,7 @@ class DatasetOptimizer:
         data_storage_version: str | None = None,
         max_page_bytes: int | None = None,
         data_cache_bytes: int | None = None,
+        durability: Literal["commit", "none"] | None = None,
     ) -> CompactionMetrics:
         """Rewrites small fragments, and those with many deleted rows, into large ones.
 
@@ -267,6 +269,8 @@ class DatasetOptimizer:
             A page ends when its next row would pass this. Bytes of rows, before encoding.
         data_cache_bytes : int, default 256 MiB
             The largest open page ends when all open ones together would pass this.
+        durability : {"commit", "none"}, optional
+            As in `write_dataset`.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]

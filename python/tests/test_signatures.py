@@ -11,6 +11,10 @@ import pytest
 OURS_ONLY = {
     "dataset.DatasetOptimizer.compact_files.max_page_bytes",
     "dataset.DatasetOptimizer.compact_files.data_cache_bytes",
+    "dataset.DatasetOptimizer.compact_files.durability",
+    "dataset.LanceDataset.delete.durability",
+    "dataset.write_dataset.durability",
+    "fragment.write_fragments.durability",
     # What Arrow's Dataset has and pylance leaves to it, where it reads uninitialised memory.
     "dataset.LanceDataset.filter",
     "dataset.LanceDataset.sort_by",
@@ -109,7 +113,7 @@ def test_nothing_is_left_to_arrow(name):
 def test_options_of_compaction():
     ours = glaive.optimize.CompactionOptions.__annotations__
     theirs = lance.optimize.CompactionOptions.__annotations__
-    assert set(ours) == set(theirs) | {"max_page_bytes", "data_cache_bytes"}
+    assert set(ours) == set(theirs) | {"max_page_bytes", "data_cache_bytes", "durability"}
 
 
 def test_version_is_at_least_the_one_that_clients_ask_for():

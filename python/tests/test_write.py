@@ -128,6 +128,17 @@ def test_unsupported_options_are_refused_by_name(path, files, tmp_path, option):
     assert not files(tmp_path)
 
 
+@pytest.mark.parametrize("durability", ["commit", "none", None])
+def test_durability_is_a_choice(path, durability):
+    dataset = glaive.write_dataset(TABLE, path, max_rows_per_file=5, durability=durability)
+    dataset.insert(TABLE, durability=durability)
+    dataset.delete("a = 1", durability=durability)
+    dataset.optimize.compact_files(durability=durability)
+    assert dataset.count_rows() == 18
+    with pytest.raises(ValueError, match="durability"):
+        dataset.insert(TABLE, durability="maybe")
+
+
 def test_defaults_are_never_refused(path):
     defaults = dict.fromkeys(UNSUPPORTED)
     defaults |= {
