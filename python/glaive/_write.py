@@ -86,8 +86,8 @@ def write_dataset(
         Kept in the transaction.
 
     durability : {"commit", "none"}, optional
-        Whether the version is on stable storage, data and names, before this returns. "commit" unless
-        GLAIVE_DURABILITY says otherwise.
+        Whether the version is on stable storage, data and names, before this returns. "commit"
+        unless GLAIVE_DURABILITY says otherwise.
 
     Others
         Not supported: NotImplementedError when they are given.
