@@ -60,10 +60,8 @@ arrow::Result<Computation> Bind(const Dataset& dataset, std::span<const Computed
   const auto& state = *dataset.state();
   ARROW_ASSIGN_OR_RAISE(computation.fields,
                         wire::FromArrow(*computation.schema, dataset.max_field_id() + 1));
-  ARROW_ASSIGN_OR_RAISE(
-      computation.inputs,
-      read::Projection::Make(state.manifest->schema,
-                             {.columns = std::move(inputs), .nested = read::NestedPaths::kPruned}));
+  ARROW_ASSIGN_OR_RAISE(computation.inputs, read::Projection::Make(state.manifest->schema,
+                                                                   {.columns = std::move(inputs)}));
   return computation;
 }
 
