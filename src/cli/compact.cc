@@ -78,13 +78,13 @@ void PrintPlan(const CompactionPlan& plan, const CompactOptions& options) {
     fmt::print("version {}: nothing to compact\n", plan.read_version);
     return;
   }
-  fmt::print("version {}: {} tasks would rewrite {} fragments, {} rows, {}\n", plan.read_version,
-             plan.tasks.size(), FormatCount(total.fragments), FormatCount(total.rows),
-             FormatBytes(total.bytes));
+  fmt::print("version {}: {} would rewrite {}, {}, {}\n", plan.read_version,
+             Counted(plan.tasks.size(), "task"), Counted(total.fragments, "fragment"),
+             Counted(total.rows, "row"), FormatBytes(total.bytes));
   for (const CompactionTask& task : plan.tasks) {
     const Cost cost = CostOf(task);
-    fmt::print("  fragments {} to {}: {} of them, {} rows, {}\n", task.fragments.front().id(),
-               task.fragments.back().id(), FormatCount(cost.fragments), FormatCount(cost.rows),
+    fmt::print("  fragments {} to {}: {} of them, {}, {}\n", task.fragments.front().id(),
+               task.fragments.back().id(), FormatCount(cost.fragments), Counted(cost.rows, "row"),
                FormatBytes(cost.bytes));
   }
   fmt::print("  memory: at most about {}\n", FormatBytes(MemoryBound(options.compaction, total)));
@@ -117,11 +117,10 @@ void PrintResult(const CompactionResult& result, double seconds, bool json) {
     fmt::print("version {}: nothing to compact\n", result.dataset.version());
     return;
   }
-  fmt::print("version {}: {} fragments became {}; {} rows, {} written in {:.2f} s\n",
-             result.dataset.version(), FormatCount(metrics.fragments_removed),
-             FormatCount(metrics.fragments_added), FormatCount(written.rows),
-             FormatBytes(written.bytes), seconds);
-  fmt::print("  {} pages, ended by", FormatCount(pages.total));
+  fmt::print("version {}: {} became {}; {}, {} written in {:.2f} s\n", result.dataset.version(),
+             Counted(metrics.fragments_removed, "fragment"), FormatCount(metrics.fragments_added),
+             Counted(written.rows, "row"), FormatBytes(written.bytes), seconds);
+  fmt::print("  {}, ended by", Counted(pages.total, "page"));
   const char* separator = " ";
   const auto limit = [&](uint64_t count, const char* name) {
     if (count > 0)

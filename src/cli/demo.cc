@@ -69,8 +69,8 @@ arrow::Result<Dataset> LinkTheirs(const DemoOptions& options, const fs::path& fo
   ARROW_ASSIGN_OR_RAISE(const LinkPlan plan, PlanLink(theirs, limit));
   if (!options.json) {
     fmt::print("{} version {} is only read.\n", theirs.uri(), theirs.version());
-    fmt::print("Its first {} fragments ({} rows, {}) are linked, or else copied, into {}.\n",
-               FormatCount(plan.num_fragments), FormatCount(plan.num_rows),
+    fmt::print("Its first {} ({}, {}) are linked, or else copied, into {}.\n",
+               Counted(plan.num_fragments, "fragment"), Counted(plan.num_rows, "row"),
                FormatBytes(plan.size_bytes), (folder / "table").string());
     if (plan.fragments_left_out > 0) {
       fmt::print("{} more are left out by --limit {}.\n", FormatCount(plan.fragments_left_out),
@@ -81,7 +81,7 @@ arrow::Result<Dataset> LinkTheirs(const DemoOptions& options, const fs::path& fo
   }
   ARROW_ASSIGN_OR_RAISE(LinkResult result, LinkTable(theirs, (folder / "table").string(), limit));
   if (!options.json) {
-    fmt::print("{} files linked, {} copied.\n", FormatCount(result.files_linked),
+    fmt::print("{} linked, {} copied.\n", Counted(result.files_linked, "file"),
                FormatCount(result.files_copied));
   }
   return std::move(result.dataset);
@@ -106,16 +106,14 @@ arrow::Result<State> Look(const Dataset& dataset, const std::vector<uint64_t>& r
 
 Panel MakePanel(const std::string& title, const State& state, size_t num_rows) {
   const IoStats& io = state.take.io;
-  return {
-      .title =
-          fmt::format("{}: {} fragments, {} pages", title, FormatCount(state.layout.num_fragments),
-                      FormatCount(state.layout.num_pages())),
-      .captions = {fmt::format(
-          "a cold take of {} rows: {} requests, {}, {} dependent rounds: {:.0f} ms at {:.0f} ms a "
-          "request",
-          num_rows, FormatCount(io.get_requests + io.head_requests), FormatBytes(io.bytes_read),
-          io.dependent_rounds, state.ObjectStoreMs(), kRoundTripMs)},
-      .layout = state.layout};
+  return {.title = fmt::format("{}: {}, {}", title, Counted(state.layout.num_fragments, "fragment"),
+                               Counted(state.layout.num_pages(), "page")),
+          .captions = {fmt::format(
+              "a cold take of {}: {}, {}, {}; {:.0f} ms at {:.0f} ms a request",
+              Counted(num_rows, "row"), Counted(io.get_requests + io.head_requests, "request"),
+              FormatBytes(io.bytes_read), Counted(io.dependent_rounds, "dependent round"),
+              state.ObjectStoreMs(), kRoundTripMs)},
+          .layout = state.layout};
 }
 
 void PrintTable(const State& before, const State& after, size_t num_rows) {
@@ -131,7 +129,7 @@ void PrintTable(const State& before, const State& after, size_t num_rows) {
   counts("fragments", before.layout.num_fragments, after.layout.num_fragments);
   counts("pages", before.layout.num_pages(), after.layout.num_pages());
   row("bytes", FormatBytes(before.layout.file_bytes), FormatBytes(after.layout.file_bytes));
-  fmt::print("  a cold take of {} rows\n", num_rows);
+  fmt::print("  a cold take of {}\n", Counted(num_rows, "row"));
   counts("  read requests", old_io.get_requests + old_io.head_requests,
          new_io.get_requests + new_io.head_requests);
   row("  bytes read", FormatBytes(old_io.bytes_read), FormatBytes(new_io.bytes_read));
@@ -169,9 +167,9 @@ arrow::Status Demo(const DemoOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const fs::path folder, MakeFolder(options.into));
   const std::string uri = (folder / "table").string();
   if (options.path.empty() && !options.json) {
-    fmt::print("A table of {} fragments, each of {} rows of {} int16 values, is made at {}.\n",
-               options.num_fragments, options.rows_per_fragment,
-               FormatCount(options.values_per_row), uri);
+    fmt::print("A table of {}, each of {} of {} int16 values, is made at {}.\n",
+               Counted(options.num_fragments, "fragment"),
+               Counted(options.rows_per_fragment, "row"), FormatCount(options.values_per_row), uri);
     std::fflush(stdout);
   }
   ARROW_ASSIGN_OR_RAISE(const Dataset small, options.path.empty() ? MakeTable(options, uri)
@@ -205,7 +203,7 @@ arrow::Status Demo(const DemoOptions& options) {
   PrintTable(before, after, rows.size());
   fmt::print("before\n{}after\n{}\n", DrawBlocks(before.layout, TerminalWidth()),
              DrawBlocks(after.layout, TerminalWidth()));
-  fmt::print("content   {} rows compared, all equal\n", FormatCount(rows_compared));
+  fmt::print("content   {} compared, all equal\n", Counted(rows_compared, "row"));
   fmt::print("pictures  {}\n", (folder / "before-after.svg").string());
   return arrow::Status::OK();
 }

@@ -26,8 +26,8 @@ arrow::Result<std::vector<std::string>> Hints(const Dataset& dataset) {
     for (const FragmentMetadata& fragment : task.fragments) rows += fragment.num_rows();
   }
   if (fragments > 0) {
-    hints.push_back(fmt::format("{} fragments of {} rows on average: `glaive compact {}`",
-                                FormatCount(fragments), FormatCount(rows / fragments),
+    hints.push_back(fmt::format("{} of {} on average: `glaive compact {}`",
+                                Counted(fragments, "fragment"), Counted(rows / fragments, "row"),
                                 dataset.uri()));
   }
   const DatasetSummary summary = dataset.summary();
@@ -67,8 +67,8 @@ void Print(const Dataset& dataset, uint64_t num_rows, const std::vector<std::str
              FormatTime(dataset.timestamp_ns()));
   fmt::print("  rows        {}", FormatCount(num_rows));
   if (summary.deleted_rows > 0) {
-    fmt::print("  ({} more are deleted, by {} deletion files)", FormatCount(summary.deleted_rows),
-               FormatCount(summary.num_deletion_files));
+    fmt::print("  ({} more are deleted, by {})", FormatCount(summary.deleted_rows),
+               Counted(summary.num_deletion_files, "deletion file"));
   }
   fmt::print("\n  fragments   {}\n", FormatCount(summary.num_fragments));
   fmt::print("  data files  {}, {}, new ones are written as {}\n",

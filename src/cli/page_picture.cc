@@ -73,10 +73,9 @@ double PanelHeight(const Panel& panel) {
 std::string SvgLane(const ColumnPages& column, uint64_t num_rows, double top) {
   std::string svg = fmt::format(
       "<text x=\"{}\" y=\"{:.1f}\" class=\"name\">{}</text>"
-      "<text x=\"{}\" y=\"{:.1f}\" class=\"note\">{} page{}, {}</text>\n",
+      "<text x=\"{}\" y=\"{:.1f}\" class=\"note\">{}, {}</text>\n",
       kMargin, top + 11, Escape(ShortName(column.name)), kMargin, top + 24,
-      FormatCount(column.pages.size()), column.pages.size() == 1 ? "" : "s",
-      FormatBytes(column.size_bytes()));
+      Counted(column.pages.size(), "page"), FormatBytes(column.size_bytes()));
   const double scale = kLaneWidth / static_cast<double>(std::max<uint64_t>(1, num_rows));
   bool odd = false;
   for (const PageExtent& page : column.pages) {
@@ -132,9 +131,8 @@ std::string DrawBlocks(const PageLayout& layout, uint64_t width) {
     for (const Cell& cell : Cells(column, layout.num_rows, cells)) {
       line += cell.pages_begun > 1 ? "░" : cell.odd ? "▓" : "█";
     }
-    text += fmt::format("  {:<{}} {}  {} page{}, {}\n", ShortName(column.name), kNameWidth, line,
-                        FormatCount(column.pages.size()), column.pages.size() == 1 ? "" : "s",
-                        FormatBytes(column.size_bytes()));
+    text += fmt::format("  {:<{}} {}  {}, {}\n", ShortName(column.name), kNameWidth, line,
+                        Counted(column.pages.size(), "page"), FormatBytes(column.size_bytes()));
   }
   return text;
 }

@@ -38,9 +38,9 @@ arrow::Status Pages(const PagesOptions& options) {
                         Dataset::Open(options.uri, {.version = options.version}));
   ARROW_ASSIGN_OR_RAISE(PageLayout layout, ReadPageLayout(dataset, options.limit));
   const std::string headline =
-      fmt::format("{}  version {}: {} rows, {} fragments, {} pages", dataset.uri(),
-                  dataset.version(), FormatCount(layout.num_rows),
-                  FormatCount(layout.num_fragments), FormatCount(layout.num_pages()));
+      fmt::format("{}  version {}: {}, {}, {}", dataset.uri(), dataset.version(),
+                  Counted(layout.num_rows, "row"), Counted(layout.num_fragments, "fragment"),
+                  Counted(layout.num_pages(), "page"));
   if (options.json) {
     fmt::print("{}\n", ToJson(layout).dump(2));
   } else {

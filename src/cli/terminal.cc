@@ -46,6 +46,10 @@ std::string FormatCount(uint64_t count) {
   return text;
 }
 
+std::string Counted(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", FormatCount(count), noun, count == 1 ? "" : "s");
+}
+
 std::string FormatTime(int64_t timestamp_ns) {
   const auto seconds = static_cast<std::time_t>(timestamp_ns / 1'000'000'000);
   std::tm parts = {};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <arrow/status.h>
 
@@ -10,9 +11,10 @@
 
 namespace glaive::cli {
 
-std::string FormatBytes(uint64_t bytes);       // "240.0 MB", by thousands
-std::string FormatCount(uint64_t count);       // "1,048,576"
-std::string FormatTime(int64_t timestamp_ns);  // "2026-03-01 12:00:00 UTC"
+std::string FormatBytes(uint64_t bytes);                     // "240.0 MB", by thousands
+std::string FormatCount(uint64_t count);                     // "1,048,576"
+std::string Counted(uint64_t count, std::string_view noun);  // "1 page", "1,000 pages"
+std::string FormatTime(int64_t timestamp_ns);                // "2026-03-01 12:00:00 UTC"
 
 // Columns of the terminal behind standard output; 80 where it is none.
 uint64_t TerminalWidth();

@@ -219,7 +219,7 @@ def test_demo_of_a_users_table_only_reads_it(table, tmp_path):
 def test_demo_takes_leading_fragments_up_to_the_limit(table, tmp_path):
     size = max(file.stat().st_size for file in (table / "data").iterdir())
     text = run("demo", table, "--into", tmp_path / "demo", "--limit", 2 * size).stdout
-    assert "first 2 fragments (78 rows" in text and "3 more are left out" in text
+    assert "first 2 fragments (78 rows," in text and "3 more are left out" in text
     message = error_of("demo", table, "--into", tmp_path / "demo", "--limit", "1kB", expect=2)
     assert "first fragment" in message
     assert "in the table itself" in error_of("demo", table, "--into", table / "demo", expect=2)
