@@ -53,7 +53,7 @@ def test_ids_and_files_are_pylances(tables):
     for engine, path in tables.items():
         dataset = engine.dataset(path)
         dataset.add_columns({"w": "a + 1"})
-        dataset.drop_columns(["a"])
+        dataset.drop_columns(["a", "s.x"])
         dataset.add_columns({"v": "w + 1"})
         dataset.drop_columns(["w"])
         dataset = lance.dataset(path)

@@ -112,7 +112,8 @@ arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation ope
   return dataset::MakeDataset(state.location, *std::move(manifest), state.session);
 }
 
-// Removes what the dotted path names; false where there is nothing of that name.
+// Removes what the dotted path names, and a struct that loses its last field with it; false where
+// there is nothing of that name.
 bool Drop(std::string_view path, std::vector<wire::Field>* fields) {
   const auto named = std::ranges::find(*fields, path, &wire::Field::name);
   if (named != fields->end()) {
@@ -122,7 +123,9 @@ bool Drop(std::string_view path, std::vector<wire::Field>* fields) {
   const size_t dot = path.find('.');
   if (dot == std::string_view::npos) return false;
   const auto parent = std::ranges::find(*fields, path.substr(0, dot), &wire::Field::name);
-  return parent != fields->end() && Drop(path.substr(dot + 1), &parent->children);
+  if (parent == fields->end() || !Drop(path.substr(dot + 1), &parent->children)) return false;
+  if (parent->children.empty()) fields->erase(parent);
+  return true;
 }
 
 }  // namespace
