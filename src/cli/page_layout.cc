@@ -20,7 +20,8 @@ void AppendLeafNames(const std::string& name, const arrow::DataType& type,
     for (const auto& child : type.fields()) {
       AppendLeafNames(fmt::format("{}.{}", name, child->name()), *child->type(), names);
     }
-  } else if (type.id() == arrow::Type::LIST || type.id() == arrow::Type::LARGE_LIST) {
+  } else if (type.id() == arrow::Type::LIST || type.id() == arrow::Type::LARGE_LIST ||
+             type.id() == arrow::Type::MAP) {
     AppendLeafNames(name, *type.field(0)->type(), names);
   } else {
     names.push_back(name);
