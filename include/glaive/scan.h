@@ -27,8 +27,8 @@ struct Predicate {
 };
 
 struct ScanOptions {
-  /// Top-level names, dotted paths below structs, and _rowid, _rowaddr, _rowoffset; in this order in
-  /// the result. All columns when absent.
+  /// Top-level names, dotted paths below structs, and _rowid, _rowaddr, _rowoffset; in this order
+  /// in the result. All columns when absent.
   std::optional<std::vector<std::string>> columns;
   std::optional<Predicate> filter;
   std::optional<uint64_t> limit;

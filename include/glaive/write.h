@@ -31,8 +31,8 @@ struct FileLimits {
   uint64_t max_page_bytes = uint64_t{256} << 20;
   /// The largest open page ends when all open ones together would pass this.
   uint64_t data_cache_bytes = uint64_t{256} << 20;
-  /// Ends pages that hold 8 MiB or more after so many rows. Absent, or pylance's inert default 1024:
-  /// no such limit.
+  /// Ends pages that hold 8 MiB or more after so many rows. Absent, or pylance's inert default
+  /// 1024: no such limit.
   std::optional<uint64_t> max_rows_per_group;
 };
 
@@ -41,8 +41,8 @@ struct WriteOptions {
   FileLimits limits;
   std::optional<std::string> data_storage_version;  ///< "2.1", "2.2", "stable"; the table's own, or
                                                     ///< 2.2 for a new one, when absent
-  bool enable_v2_manifest_paths = true;  ///< only for a new table
-  bool enable_stable_row_ids = false;    ///< only for a new table
+  bool enable_v2_manifest_paths = true;             ///< only for a new table
+  bool enable_stable_row_ids = false;               ///< only for a new table
   std::map<std::string, std::string> transaction_properties;
   std::optional<std::string> commit_message;
   std::map<std::string, std::string> initial_config;  ///< only for a new table
