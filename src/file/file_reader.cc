@@ -105,32 +105,39 @@ arrow::Status RunRounds(io::ObjectReader& reader,
 
 }  // namespace
 
-// Decoders by column and page.
+// Decoders by column and page. Each suits the leaf it was made for alone, and which that is the
+// table says, who may contradict itself from one field or version to the next.
 struct FileReader::DecoderCache {
   using Key = std::pair<uint32_t, size_t>;
 
-  std::shared_ptr<encoding::PageDecoder> Find(Key key) {
+  struct Kept {
+    encoding::LeafPath path;
+    std::shared_ptr<encoding::PageDecoder> decoder;
+  };
+
+  std::shared_ptr<encoding::PageDecoder> Find(Key key, const encoding::LeafPath& path) {
     const std::lock_guard lock(mutex);
     const auto found = decoders.find(key);
-    return found == decoders.end() ? nullptr : found->second;
+    return found != decoders.end() && found->second.path == path ? found->second.decoder : nullptr;
   }
 
-  // The one that is kept: another thread may have been first.
-  std::shared_ptr<encoding::PageDecoder> Add(Key key,
+  // The one to use: another thread may have been first.
+  std::shared_ptr<encoding::PageDecoder> Add(Key key, const encoding::LeafPath& path,
                                              std::shared_ptr<encoding::PageDecoder> decoder) {
     const std::lock_guard lock(mutex);
-    return decoders.emplace(key, std::move(decoder)).first->second;
+    const Kept& kept = decoders.try_emplace(key, Kept{path, decoder}).first->second;
+    return kept.path == path ? kept.decoder : decoder;
   }
 
   uint64_t memory_bytes() {
     const std::lock_guard lock(mutex);
     uint64_t bytes = 0;
-    for (const auto& [key, decoder] : decoders) bytes += decoder->memory_bytes();
+    for (const auto& [key, kept] : decoders) bytes += kept.decoder->memory_bytes();
     return bytes;
   }
 
   std::mutex mutex;
-  std::map<Key, std::shared_ptr<encoding::PageDecoder>> decoders;
+  std::map<Key, Kept> decoders;
 };
 
 arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::ObjectStore> store,
@@ -147,7 +154,7 @@ arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::
 arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const ColumnRead& column,
                                                                           size_t page_index) {
   const DecoderCache::Key key = {column.column, page_index};
-  if (auto decoder = decoders_->Find(key)) return decoder;
+  if (auto decoder = decoders_->Find(key, *column.path)) return decoder;
   const wire::ColumnMetadata& metadata = metadata_->columns[column.column];
   const wire::Page& page = metadata.pages[page_index];
   const uint64_t offset = metadata_->column_metadata[column.column].offset;
@@ -167,7 +174,7 @@ arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const 
       .file_size = metadata_->file_size,
   };
   ARROW_ASSIGN_OR_RAISE(auto decoder, encoding::PageDecoder::Make(source, *column.path));
-  return decoders_->Add(key, std::move(decoder));
+  return decoders_->Add(key, *column.path, std::move(decoder));
 }
 
 arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(

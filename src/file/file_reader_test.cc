@@ -167,6 +167,23 @@ TEST_F(FileReaderTest, ASecondReadKnowsThePagesAlready) {
   EXPECT_LE(store_->stats().bytes_read, first.bytes_read);
 }
 
+// As after a damaged manifest gave the column another type than the one before it did.
+TEST_F(FileReaderTest, WhatWasDecodedForOneTypeDoesNotServeAnother) {
+  const std::vector<RowRange> rows = {{0, kRows}};
+  for (uint32_t column = 0; column < paths_.size(); ++column) {
+    for (uint32_t other = 0; other < paths_.size(); ++other) {
+      if (column == other) continue;
+      Reopen();
+      const ColumnRead mistaken = {column, &paths_[other]};
+      const auto first = reader_->ReadColumns(std::span(&mistaken, 1), rows);
+      ExpectRows(rows);
+      const auto second = reader_->ReadColumns(std::span(&mistaken, 1), rows);
+      EXPECT_FALSE(first.ok()) << column << " as " << other;
+      EXPECT_EQ(second.status().message(), first.status().message());
+    }
+  }
+}
+
 TEST_F(FileReaderTest, WhatTheFileDoesNotHaveIsAnError) {
   EXPECT_THAT(Read(std::vector<RowRange>{{kRows - 1, kRows + 1}}),
               IsError(ErrorKind::kCorrupt, "rows up to 20001 are asked for, column 0 has 20000"));

@@ -184,6 +184,10 @@ int LeafPath::num_lists() const {
   }));
 }
 
+bool LeafPath::operator==(const LeafPath& other) const {
+  return index_bits == other.index_bits && layers == other.layers && type->Equals(*other.type);
+}
+
 arrow::Result<std::vector<LeafPath>> LeavesOf(const arrow::Field& field) {
   LeafCollector collector;
   ARROW_RETURN_NOT_OK(collector.Visit(field));

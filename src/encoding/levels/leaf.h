@@ -21,6 +21,8 @@ struct Layer {
   LayerKind kind = LayerKind::kItem;
   bool large_offsets = false;  // lists: 64-bit offsets in Arrow
   int child_index = 0;  // which child of the Arrow type the path goes on to; not for the leaf
+
+  bool operator==(const Layer& other) const = default;
 };
 
 // From the root of a top-level field down to one leaf; the leaf's own item layer is the last.
@@ -31,6 +33,7 @@ struct LeafPath {
                                           // type of its values
   uint64_t index_bits = 32;  // of an index into a page's dictionary; of a dictionary its keys'
   int num_lists() const;
+  bool operator==(const LeafPath& other) const;
 };
 
 // The leaves of a field in order of their columns (2.1 and later).
