@@ -35,6 +35,15 @@ auto Uninterrupted(Call&& call) {
   }
 }
 
+// The error's number; 0 where there is the folder now. A file of its name shows when it is used.
+int MakeFolder(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0777) != 0) return errno == EEXIST ? 0 : errno;
+  MadeFolders& made = MadeFoldersOfProcess();
+  const std::lock_guard lock(made.mutex);
+  made.unsynced.insert(folder);
+  return 0;
+}
+
 }  // namespace
 
 int Descriptor::Close() {
@@ -96,18 +105,13 @@ arrow::Status WriteAll(int fd, const std::string& path, std::span<const std::byt
 }
 
 arrow::Status MakeFolders(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0777) == 0) {
-    MadeFolders& made = MadeFoldersOfProcess();
-    const std::lock_guard lock(made.mutex);
-    made.unsynced.insert(folder);
-    return arrow::Status::OK();
+  int error = MakeFolder(folder);
+  if (error == ENOENT && FolderOf(folder) != folder) {
+    ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(folder)));
+    // Once: below a dangling link, or in /proc, a folder does not come to be for all its parents.
+    error = MakeFolder(folder);
   }
-  if (errno == EEXIST) return arrow::Status::OK();  // a file of that name shows when it is used
-  if (errno != ENOENT || FolderOf(folder) == folder) {
-    return PosixError(folder, "make the folder", errno);
-  }
-  ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(folder)));
-  return MakeFolders(folder);
+  return error == 0 ? arrow::Status::OK() : PosixError(folder, "make the folder", error);
 }
 
 arrow::Status SyncFile(const std::string& path) {

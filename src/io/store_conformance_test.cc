@@ -260,6 +260,13 @@ TEST(LocalStoreTest, SyncOfWhatIsNotThereFails) {
   EXPECT_THAT(LocalStore()->Sync(paths), IsError(ErrorKind::kFileNotFound, paths[0]));
 }
 
+TEST(LocalStoreTest, NoFolderComesToBeBelowADanglingLink) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink(folder.path() + "/nothing", folder.path() + "/link");
+  EXPECT_THAT(LocalStore()->PutIfAbsent(folder.path() + "/link/v/1", Parts({"x"}), false),
+              IsError(ErrorKind::kFileNotFound, "/link/v"));
+}
+
 TEST(LocalStoreTest, AFolderIsNoFile) {
   const TemporaryFolder folder;
   EXPECT_THAT(LocalStore()->OpenRead(folder.path()), IsError(ErrorKind::kFileNotFound, "folder"));
