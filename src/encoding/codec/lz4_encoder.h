@@ -5,11 +5,14 @@
 #include <span>
 #include <vector>
 
+#include "wire/encodings_v2_1.h"
+
 namespace glaive::encoding {
 
 // Compresses buffers one by one: [u32 size][raw lz4 block]; an empty one stays empty.
 class Lz4Encoder {
  public:
+  static constexpr auto kScheme = wire::CompressionScheme::kLz4;
   static constexpr size_t kMaxInputBytes = 0x7E000000;
 
   Lz4Encoder();

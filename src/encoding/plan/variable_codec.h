@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "encoding/levels/value_ranges.h"
+#include "wire/encodings_v2_1.h"
 
 namespace glaive::encoding {
 
-// Whether long values are worth compressing each for itself, by a sample of them. `longest` is the
-// most bytes of a value.
+// How long values are to be compressed, each for itself, if a sample of them says that it is worth
+// it. `longest` is the most bytes of a value.
 template <typename Offset>
-bool PrefersCompression(std::span<const VariableRange<Offset>> ranges, uint64_t longest);
+std::optional<wire::CompressionScheme> ChooseCompression(
+    std::span<const VariableRange<Offset>> ranges, uint64_t longest);
 
 }  // namespace glaive::encoding

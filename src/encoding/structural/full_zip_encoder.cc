@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "encoding/codec/lz4_encoder.h"
+#include "encoding/codec/zstd_encoder.h"
 #include "encoding/levels/level_stream.h"
 #include "encoding/structural/buffer_parts.h"
 
@@ -198,7 +199,7 @@ class ZippedVariable : public ZippedValues {
   int64_t in_range_ = 0;
 };
 
-template <typename Offset>
+template <typename Offset, typename Encoder>
 class ZippedCompressed final : public ZippedVariable<Offset> {
  public:
   using ZippedVariable<Offset>::ZippedVariable;
@@ -214,12 +215,12 @@ class ZippedCompressed final : public ZippedVariable<Offset> {
   }
 
   wire::EncodingPtr Describe() const override {
-    return wire::MakeEncoding(wire::GeneralEncoding{.scheme = wire::CompressionScheme::kLz4,
+    return wire::MakeEncoding(wire::GeneralEncoding{.scheme = Encoder::kScheme,
                                                     .values = ZippedVariable<Offset>::Describe()});
   }
 
  private:
-  Lz4Encoder encoder_;
+  Encoder encoder_;
   std::span<const std::byte> compressed_;  // the next value
 };
 
@@ -274,13 +275,17 @@ std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<O
   return std::make_unique<ZippedVariable<Offset>>(ranges);
 }
 template <typename Offset>
-std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<Offset>> ranges) {
-  return std::make_unique<ZippedCompressed<Offset>>(ranges);
+std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<Offset>> ranges,
+                                                   wire::CompressionScheme scheme) {
+  if (scheme == wire::CompressionScheme::kLz4) {
+    return std::make_unique<ZippedCompressed<Offset, Lz4Encoder>>(ranges);
+  }
+  return std::make_unique<ZippedCompressed<Offset, ZstdEncoder>>(ranges);
 }
-template std::unique_ptr<ZippedValues> MakeZippedCompressed(
-    std::span<const VariableRange<int32_t>>);
-template std::unique_ptr<ZippedValues> MakeZippedCompressed(
-    std::span<const VariableRange<int64_t>>);
+template std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<int32_t>>,
+                                                            wire::CompressionScheme);
+template std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<int64_t>>,
+                                                            wire::CompressionScheme);
 template std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<int32_t>>);
 template std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<int64_t>>);
 

@@ -35,9 +35,10 @@ std::unique_ptr<ZippedValues> MakeZippedFixed(std::span<const FixedRange> ranges
                                               size_t value_bytes, wire::EncodingPtr description);
 template <typename Offset>
 std::unique_ptr<ZippedValues> MakeZippedVariable(std::span<const VariableRange<Offset>> ranges);
-// Each value compressed for itself. REQUIRES: none is longer than Lz4Encoder::kMaxInputBytes
+// Each value compressed for itself. REQUIRES: `scheme` is what ChooseCompression gave
 template <typename Offset>
-std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<Offset>> ranges);
+std::unique_ptr<ZippedValues> MakeZippedCompressed(std::span<const VariableRange<Offset>> ranges,
+                                                   wire::CompressionScheme scheme);
 std::unique_ptr<ZippedValues> MakeZippedBooleans(const LevelSurvey& survey);
 
 inline constexpr uint64_t kMaxFullZipEntries = UINT32_MAX;

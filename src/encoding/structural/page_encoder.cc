@@ -139,9 +139,9 @@ class PageEncoding {
       }
     }
     if (wanted_ == Layout::kFullZip || longest >= kMinFullZipBytes) {
-      return EncodeFullZipPage(rows_, PrefersCompression<Offset>(ranges, longest)
-                                          ? *MakeZippedCompressed<Offset>(ranges)
-                                          : *MakeZippedVariable<Offset>(ranges));
+      const auto scheme = ChooseCompression<Offset>(ranges, longest);
+      return EncodeFullZipPage(rows_, scheme ? *MakeZippedCompressed<Offset>(ranges, *scheme)
+                                             : *MakeZippedVariable<Offset>(ranges));
     }
     return EncodeMiniBlockPage(rows_, *MakeVariableChunks<Offset>(ranges, survey_.num_visible),
                                std::nullopt);

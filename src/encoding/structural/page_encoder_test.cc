@@ -223,6 +223,24 @@ TEST(PageEncoderTest, LongTextIsCompressedAndNoiseIsNot) {
   }
 }
 
+// What is no bytes at all must be so to every reader of the format.
+TEST(PageEncoderTest, Lz4IsOnlyForTextWithoutEmptyValues) {
+  const LeafPath path = Leaves(arrow::utf8()).front();
+  const auto scheme_of = [&](const std::string& odd) {
+    std::string json = "[";
+    for (size_t i = 0; i < 100; ++i) json += '"' + std::string(1000 + i, 'x') + "\",";
+    const auto rows =
+        arrow::json::ArrayFromJSONString(arrow::utf8(), json + odd + "]").ValueOrDie()->data();
+    ExpectRoundTrip(rows, odd);
+    const auto pages = Encode({rows}, path, FileVersion::k2_2);
+    const auto layout = std::get<wire::FullZipLayout>(LayoutOf(pages.at(0)));
+    return std::get<wire::GeneralEncoding>(layout.value_compression->kind).scheme;
+  };
+  EXPECT_EQ(scheme_of(R"("y")"), wire::CompressionScheme::kLz4);
+  EXPECT_EQ(scheme_of(R"("")"), wire::CompressionScheme::kZstd);
+  EXPECT_EQ(scheme_of("null"), wire::CompressionScheme::kZstd);
+}
+
 TEST(PageEncoderTest, CuttingTheRowsLeavesNoTrace) {
   for (const Type& type : AllTypes()) {
     for (const double nulls : {0.0, 0.3}) {
