@@ -44,15 +44,23 @@ std::string Text(ErrorKind kind, std::string text) {
   return text;
 }
 
+// Names and texts out of damaged files need not be UTF-8.
+nb::object ToUnicode(std::string_view text) {
+  PyObject* const object =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
 }  // namespace
 
 void RaiseStatus(const arrow::Status& status) {
   const ErrorKind kind = KindOf(status);
   const nb::object type = nb::module_::import_("glaive.errors").attr(ClassName(kind));
-  const nb::object error = type(Text(kind, status.message()));
+  const nb::object error = type(ToUnicode(Text(kind, status.message())));
   if (const ErrorDetail* detail = ErrorDetail::Of(status); detail != nullptr) {
     error.attr("retryable") = detail->retryable();
-    if (!detail->path().empty()) error.attr("path") = detail->path();
+    if (!detail->path().empty()) error.attr("path") = ToUnicode(detail->path());
     if (detail->offset().has_value()) error.attr("offset") = *detail->offset();
   }
   PyErr_SetObject(type.ptr(), error.ptr());

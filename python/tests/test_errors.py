@@ -137,3 +137,11 @@ def test_errors_of_a_glaive_source_keep_their_class(small, path, tmp_path):
     with pytest.raises(errors.FileNotFound):
         glaive.write_dataset(glaive.dataset(path), tmp_path / "copy")
     assert not (tmp_path / "copy" / "_versions").exists()
+
+
+def test_text_of_damaged_files(small):
+    manifest = max(Path(small.uri).glob("_versions/*.manifest"))
+    damaged = manifest.read_bytes().replace(b"int64", b"int\xff4")
+    manifest.write_bytes(damaged)
+    with pytest.raises(errors.EngineError, match=r"int\\xff4"):
+        glaive.dataset(small.uri).to_table()
