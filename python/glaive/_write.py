@@ -122,8 +122,10 @@ def write_dataset(
         session=session,
         durability=durability,
     )
-    options.enable_v2_manifest_paths = enable_v2_manifest_paths
-    options.enable_stable_row_ids = enable_stable_row_ids
+    if enable_v2_manifest_paths is not None:
+        options.enable_v2_manifest_paths = enable_v2_manifest_paths
+    if enable_stable_row_ids is not None:
+        options.enable_stable_row_ids = enable_stable_row_ids
     options.commit_message = commit_message
     options.transaction_properties = transaction_properties or {}
     if isinstance(uri, LanceDataset):

@@ -1,5 +1,7 @@
 """Writing: what is taken as rows, and where rows go."""
 
+from pathlib import Path
+
 import glaive
 import lance
 import pyarrow as pa
@@ -64,6 +66,22 @@ def test_modes(path):
     assert replaced.schema.names == ["b"] and replaced.version == 3
     with pytest.raises(ValueError, match="merge"):
         glaive.write_dataset(TABLE, path, mode="merge")
+
+
+@pytest.mark.parametrize("odd", [None, "", "short"])
+def test_long_text_with_gaps_for_pylance(path, odd):
+    rows = pa.table({"text": [letter * 40_000 for letter in "abcd"] + [odd]})
+    glaive.write_dataset(rows, path)
+    assert lance.dataset(path).to_table() == rows
+    assert lance.dataset(path).take([4, 0]) == rows.take([4, 0])
+
+
+def test_none_is_the_default(path):
+    dataset = glaive.write_dataset(
+        TABLE, path, enable_v2_manifest_paths=None, enable_stable_row_ids=None
+    )
+    assert not dataset.has_stable_row_ids
+    assert (Path(path) / "_versions" / f"{2**64 - 2}.manifest").exists()
 
 
 def test_alternating_with_pylance(path):
