@@ -1,6 +1,6 @@
 """Writes what the fuzz targets start from: files of small tables that pylance made.
 
-    python fuzz/make_seeds.py build/corpus
+    python fuzz/make_corpus.py build/corpus
 """
 
 import shutil
@@ -45,7 +45,7 @@ def main(corpus: Path):
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
     for number, text in enumerate(SQL):
-        (folders["sql"] / f"seed-{number}").write_text(text)
+        (folders["sql"] / f"start-{number}").write_text(text)
     with tempfile.TemporaryDirectory() as scratch:
         for version in ("2.1", "2.2"):
             for rows in (0, 3, 70):
@@ -61,7 +61,7 @@ def main(corpus: Path):
 def collect(table: Path, folders: dict):
     for kind, pattern in (("file", "data/*.lance"), ("manifest", "_versions/*.manifest"), ("deletions", "_deletions/*")):
         for file in table.glob(pattern):
-            shutil.copy(file, folders[kind] / f"seed-{table.name}-{file.name[:40]}")
+            shutil.copy(file, folders[kind] / f"start-{table.name}-{file.name[:40]}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def rows():
 @pytest.fixture(scope="module")
 def fragments(rows, tmp_path_factory):
     """20 fragments of 300 rows, which compactions of copies start from."""
-    path = tmp_path_factory.mktemp("seed") / "source"
+    path = tmp_path_factory.mktemp("small_pages") / "source"
     lance.write_dataset(rows, path, max_rows_per_file=ROWS, max_rows_per_group=ROWS)
     return path
 
