@@ -54,6 +54,7 @@ def test_interrupt_leaves_nothing(tmp_path, run):
         import os, signal, threading, time
         import pyarrow as pa, glaive
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
         schema = pa.schema({{"a": pa.int64()}})
         batch = pa.record_batch({{"a": list(range(100_000))}})
 
@@ -80,6 +81,7 @@ def test_interrupt_of_a_native_source(tmp_path, run):
         import os, signal, threading
         import numpy as np, pyarrow as pa, glaive
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
         column = pa.array(np.random.default_rng(0).integers(0, 1 << 60, 4_000_000))
         table = pa.table({{f"c{{i}}": column for i in range(60)}})  # 2 GB of rows, 32 MB of memory
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
