@@ -1,5 +1,6 @@
 """What the tests of the package share."""
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -27,6 +28,8 @@ def run():
             capture_output=True,
             text=True,
             timeout=timeout,
+            # What is started in the background inherits an ignored Ctrl-C, and would not notice it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
