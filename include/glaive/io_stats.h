@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace glaive {
@@ -33,10 +34,19 @@ struct IoStats {
 class IoRecorder {
  public:
   IoRecorder();
+  /// Makes every round trip of this process take `latency` longer while the recorder lives, as a
+  /// distant store would: then requests that do not wait for each other do overlap, and rounds and
+  /// times are those of such a store. For demonstrations; one such recorder at a time.
+  explicit IoRecorder(std::chrono::milliseconds latency);
+  ~IoRecorder();
+  IoRecorder(const IoRecorder&) = delete;
+  IoRecorder& operator=(const IoRecorder&) = delete;
+
   IoStats stats() const;  ///< since the recorder was made
 
  private:
   IoStats at_start_;
+  bool delays_ = false;
 };
 
 }  // namespace glaive

@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr char kMarker[] = ".glaive-demo";
 constexpr uint64_t kDefaultLimit = 2'000'000'000;
-constexpr double kRoundTripMs = 30;  // a request to an object store
 
 // An empty folder for the scratch table. An older demo's is emptied; anybody else's is refused.
 arrow::Result<fs::path> MakeFolder(const std::string& into) {
@@ -92,9 +91,7 @@ struct State {
   PageLayout layout;
   TakeCost take;
 
-  double ObjectStoreMs() const {
-    return static_cast<double>(take.io.dependent_rounds) * kRoundTripMs;
-  }
+  double ObjectStoreMs() const { return take.distant_seconds * 1000; }
 };
 
 arrow::Result<State> Look(const Dataset& dataset, const std::vector<uint64_t>& rows) {
@@ -109,10 +106,10 @@ Panel MakePanel(const std::string& title, const State& state, size_t num_rows) {
   return {.title = fmt::format("{}: {}, {}", title, Counted(state.layout.num_fragments, "fragment"),
                                Counted(state.layout.num_pages(), "page")),
           .captions = {fmt::format(
-              "a cold take of {}: {}, {}, {}; {:.0f} ms at {:.0f} ms a request",
+              "a cold take of {}: {}, {}, {}; {:.0f} ms at {} ms a request",
               Counted(num_rows, "row"), Counted(io.get_requests + io.head_requests, "request"),
               FormatBytes(io.bytes_read), Counted(io.dependent_rounds, "dependent round"),
-              state.ObjectStoreMs(), kRoundTripMs)},
+              state.ObjectStoreMs(), kRoundTrip.count())},
           .layout = state.layout};
 }
 
@@ -138,8 +135,11 @@ void PrintTable(const State& before, const State& after, size_t num_rows) {
       fmt::format("{:.1f} ms", after.take.seconds * 1000));
   row("  at 30 ms a request", fmt::format("{:.0f} ms", before.ObjectStoreMs()),
       fmt::format("{:.0f} ms", after.ObjectStoreMs()));
-  fmt::print("\n  (dependent rounds x {:.0f} ms: requests of one round go out together)\n\n",
-             kRoundTripMs);
+  fmt::print(
+      "\n  (measured with {} ms added to each round trip; requests that do not wait for each\n"
+      "  other go out together. Ranges that lie close together are read as one, which may\n"
+      "  make the bytes more where pages are large)\n\n",
+      kRoundTrip.count());
 }
 
 nlohmann::ordered_json ToJson(const State& state) {

@@ -18,7 +18,13 @@ using Json = nlohmann::ordered_json;
 // What is worth doing about the table, as far as its manifest tells.
 arrow::Result<std::vector<std::string>> Hints(const Dataset& dataset) {
   std::vector<std::string> hints;
-  ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset));
+  const auto planned = PlanCompaction(dataset);
+  if (!planned.ok()) {
+    if (KindOf(planned.status()) != ErrorKind::kUnsupported) return planned.status();
+    hints.push_back("it cannot be compacted here: " + planned.status().message());
+    return hints;
+  }
+  const CompactionPlan& plan = *planned;
   uint64_t fragments = 0;
   uint64_t rows = 0;
   for (const CompactionTask& task : plan.tasks) {

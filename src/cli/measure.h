@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -10,9 +11,13 @@
 
 namespace glaive::cli {
 
+// What a request to an object store takes, for comparison.
+inline constexpr std::chrono::milliseconds kRoundTrip{30};
+
 struct TakeCost {
-  IoStats io;
-  double seconds = 0;
+  IoStats io;                  // as they overlap when each round trip takes kRoundTrip
+  double seconds = 0;          // here
+  double distant_seconds = 0;  // where each round trip takes kRoundTrip
 };
 
 // `count` positions spread over `num_rows` rows, ascending; the same on every run.

@@ -1,5 +1,7 @@
 #include "io/request_counter.h"
 
+#include <thread>
+
 namespace glaive {
 namespace io {
 
@@ -15,6 +17,11 @@ IoStats RequestCounter::stats() const {
           .bytes_read = bytes_read_.load(std::memory_order_relaxed),
           .bytes_written = bytes_written_.load(std::memory_order_relaxed),
           .dependent_rounds = rounds_.load(std::memory_order_acquire)};
+}
+
+void RequestCounter::Delay() const {
+  const auto latency = std::chrono::milliseconds(latency_ms_.load(std::memory_order_relaxed));
+  if (latency.count() > 0) std::this_thread::sleep_for(latency);
 }
 
 RequestCounter& RequestCounter::OfProcess() {
@@ -36,6 +43,15 @@ IoStats Difference(const IoStats& later, const IoStats& earlier) {
 }  // namespace io
 
 IoRecorder::IoRecorder() : at_start_(io::RequestCounter::OfProcess().stats()) {}
+
+IoRecorder::IoRecorder(std::chrono::milliseconds latency) : IoRecorder() {
+  delays_ = true;
+  io::RequestCounter::OfProcess().SetLatency(latency);
+}
+
+IoRecorder::~IoRecorder() {
+  if (delays_) io::RequestCounter::OfProcess().SetLatency(std::chrono::milliseconds(0));
+}
 
 IoStats IoRecorder::stats() const {
   return io::Difference(io::RequestCounter::OfProcess().stats(), at_start_);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +31,7 @@ class RequestCounter {
     InFlight(const InFlight&) = delete;
     InFlight& operator=(const InFlight&) = delete;
     ~InFlight() {
+      counter_.Delay();
       uint64_t answered = counter_.rounds_.load(std::memory_order_relaxed);
       while (answered < round_ &&
              !counter_.rounds_.compare_exchange_weak(answered, round_, std::memory_order_acq_rel)) {
@@ -50,14 +52,22 @@ class RequestCounter {
 
   IoStats stats() const;
 
+  // Adds to the time of every round that is answered from here on.
+  void SetLatency(std::chrono::milliseconds latency) {
+    latency_ms_.store(latency.count(), std::memory_order_relaxed);
+  }
+
   // Of the whole process: what LocalStore and MemoryStore count in.
   static RequestCounter& OfProcess();
 
  private:
+  void Delay() const;
+
   std::array<std::atomic<uint64_t>, kNumRequestKinds> requests_ = {};
   std::atomic<uint64_t> bytes_read_ = 0;
   std::atomic<uint64_t> bytes_written_ = 0;
   std::atomic<uint64_t> rounds_ = 0;
+  std::atomic<int64_t> latency_ms_ = 0;
 };
 
 // What happened between two looks at a counter.
