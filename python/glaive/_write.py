@@ -111,7 +111,7 @@ def write_dataset(
         table_id=table_id,
     )
     options = write_options(
-        mode=mode,
+        mode=mode or "create",
         max_rows_per_file=max_rows_per_file,
         max_rows_per_group=max_rows_per_group,
         max_bytes_per_file=max_bytes_per_file,

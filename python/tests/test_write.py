@@ -78,7 +78,7 @@ def test_long_text_with_gaps_for_pylance(path, odd):
 
 def test_none_is_the_default(path):
     dataset = glaive.write_dataset(
-        TABLE, path, enable_v2_manifest_paths=None, enable_stable_row_ids=None
+        TABLE, path, mode=None, enable_v2_manifest_paths=None, enable_stable_row_ids=None
     )
     assert not dataset.has_stable_row_ids
     assert (Path(path) / "_versions" / f"{2**64 - 2}.manifest").exists()
