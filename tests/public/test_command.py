@@ -194,7 +194,8 @@ def test_demo(tmp_path):
     assert (before["fragments"], before["pages"]) == (6, 12)
     assert (after["fragments"], after["pages"]) == (1, 2)
     assert after["take"]["requests"] < before["take"]["requests"]
-    assert before["take"]["object_store_ms"] == 30 * before["take"]["dependent_rounds"]
+    for take in (before["take"], after["take"]):  # each round was made to take 30 ms
+        assert take["object_store_ms"] >= 30 * take["dependent_rounds"] > 0
     assert lance.dataset(report["table"]).count_rows() == 300
     for name in ("before", "after", "before-after"):
         ElementTree.parse(tmp_path / "demo" / f"{name}.svg")
