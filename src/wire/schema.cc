@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include <arrow/util/utf8.h>
 #include <protozero/pbf_writer.hpp>
 
 #include "wire/message.h"
@@ -101,6 +102,15 @@ void AppendFields(uint32_t field_number, const std::vector<Field>& fields, int32
   }
 }
 
+// What protobuf and every reader of names ask of a string.
+bool IsUtf8(std::string_view text) {
+  static const bool initialised = [] {
+    arrow::util::InitializeUTF8();
+    return true;
+  }();
+  return initialised && arrow::util::ValidateUTF8(text);
+}
+
 }  // namespace
 
 arrow::Status ReadStringMapEntry(std::span<const std::byte> message, Location where,
@@ -130,6 +140,7 @@ arrow::Status FieldListReader::Add(std::span<const std::byte> message, Location 
   ARROW_RETURN_NOT_OK(ReadMessage(message, where, "Field", [&](FieldReader& reader) {
     ReadField(reader, flat.field, flat.parent_id);
   }));
+  if (!IsUtf8(flat.field.name)) return Corrupt(where, "a field whose name is not UTF-8");
   flat_.push_back(std::move(flat));
   return arrow::Status::OK();
 }

@@ -200,6 +200,9 @@ TEST(SchemaTest, FieldListsThatAreNoTree) {
   const std::string without_parent = bytes.substr(Serialized(orphan).size());
   EXPECT_THAT(Parsed(without_parent), IsError(ErrorKind::kCorrupt, "has the parent 3"));
 
+  const Schema unnameable{{{.id = 0, .name = "\xff", .logical_type = "int32"}}, {}};
+  EXPECT_THAT(Parsed(Serialized(unnameable)), IsError(ErrorKind::kCorrupt, "not UTF-8"));
+
   Field deep{.id = 5000, .name = "leaf", .logical_type = "int8"};
   for (int32_t id = 300; id > 0; --id) {
     Field parent{.id = id, .name = "d", .logical_type = "struct"};
