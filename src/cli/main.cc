@@ -105,7 +105,7 @@ void AddDemo(CLI::App& app, DemoOptions& options) {
                    "your table; it is only read, its files are linked into a scratch table");
   AddSize(*verb, "--limit", options.limit_bytes, "take at most so much of your table; 2GB");
   verb->add_option("--into", options.into, "folder of the scratch table and the pictures")
-      ->capture_default_str();
+      ->take_last();
   verb->add_option("--make", options.make, "only make the table of small fragments, here");
   verb->add_option("--fragments", options.num_fragments, "of the table made")
       ->capture_default_str();
