@@ -5,23 +5,28 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pyarrow as pa
 import pyarrow.dataset
 
 from . import _native
-from ._arguments import predicate, projection, refuse, row_numbers, uri_text
-from ._options import as_durability
+from ._arguments import projection, refuse, row_numbers, uri_text
+from ._columns import ColumnVerbs
+from ._commits import CommitVerbs
+from ._commits import Transaction as Transaction
+from ._indices import IndexVerbs
+from ._rows import DeleteResult as DeleteResult
+from ._rows import RowVerbs
 from ._scanner import ColumnOrdering as ColumnOrdering
 from ._scanner import LanceScanner as LanceScanner
 from ._scanner import ScannerBuilder as ScannerBuilder
 from ._session import Session as Session
 from ._stats import LanceStats
 from ._unbuilt import UnbuiltDataset
+from ._versions import Version as Version
+from ._versions import VersionRef as VersionRef
+from ._versions import VersionVerbs
 from ._write import write_dataset as write_dataset
 from .errors import InvalidInput, unbuilt
 from .fragment import LanceFragment
@@ -39,33 +44,15 @@ if TYPE_CHECKING:
 _READ_PARAMS = {"cache_repetition_index", "validate_on_decode"}
 
 
-class Version(TypedDict):
-    """An entry of a table's history; the time is the machine's local one."""
-
-    version: int
-    timestamp: datetime
-    metadata: dict[str, str]
-
-
-class VersionRef(TypedDict):
-    version: int
-
-
-class DeleteResult(TypedDict):
-    num_deleted_rows: int
-
-
-@dataclass
-class Transaction:
-    """The change that made a version. `operation` is its name, such as ``"Append"``."""
-
-    read_version: int
-    operation: Any
-    uuid: str = field(default_factory=lambda: str(uuid4()))
-    transaction_properties: dict[str, str] | None = field(default_factory=dict)
-
-
-class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
+class LanceDataset(
+    RowVerbs,
+    ColumnVerbs,
+    VersionVerbs,
+    CommitVerbs,
+    IndexVerbs,
+    UnbuiltDataset,
+    pa.dataset.Dataset,
+):
     """A table at one version.
 
     Verbs that change the table move this object on to the version they make;
@@ -239,43 +226,6 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
             self._session_object = Session.__new__(Session)
             self._session_object._session = _native.Session.default()
         return self._session_object
-
-    # --- versions --------------------------------------------------------------------------------
-
-    def versions(self) -> list[Version]:
-        """The table's history, oldest first."""
-        return [_version(v.version, v.timestamp_ns, v.metadata) for v in self._ds.versions()]
-
-    def version_refs(self) -> list[VersionRef]:
-        return [{"version": entry.version} for entry in self._ds.versions()]
-
-    def get_version(self) -> Version:
-        """This version's entry of the history."""
-        return next(entry for entry in self.versions() if entry["version"] == self.version)
-
-    def checkout_version(self, version: int | str | tuple[str | None, int | None]) -> LanceDataset:
-        """Another version, as a new object."""
-        if isinstance(version, tuple):
-            branch, number = version
-            if branch not in (None, "main"):
-                unbuilt(f"checking out the branch {branch!r}")
-            if number is None:
-                return self._with(self._ds.checkout_latest())
-            version = number
-        if isinstance(version, str):
-            unbuilt(f"checking out the tag {version!r}")
-        return self._with(self._ds.checkout(version))
-
-    def checkout_latest(self) -> None:
-        """Moves this object to the newest version."""
-        self._ds = self._ds.checkout_latest()
-
-    def read_transaction(self, version: int) -> Transaction | None:
-        """The change that made `version`, where the version still tells."""
-        info = self._ds.read_transaction(version)
-        if info is None:
-            return None
-        return Transaction(info.read_version, info.operation, info.uuid, info.properties)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -602,64 +552,6 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         entry = self._ds.get_fragment(fragment_id)
         return None if entry is None else LanceFragment(self, None, fragment=entry)
 
-    # --- changing --------------------------------------------------------------------------------
-
-    def insert(self, data: ReaderLike, *, mode: str = "append", **kwargs: Any) -> None:
-        """Writes `data` to this table; `kwargs` are those of `write_dataset`."""
-        self._ds = write_dataset(data, self, mode=mode, **kwargs)._ds
-
-    def delete(
-        self,
-        predicate: Filter,
-        *,
-        conflict_retries: int = 10,
-        retry_timeout: timedelta = timedelta(seconds=30),
-        durability: Literal["commit", "none"] | None = None,
-    ) -> DeleteResult:
-        """Deletes the rows for which `predicate` is true.
-
-        Parameters
-        ----------
-        conflict_retries : int
-            Times to try again on a newer version when another writer changed the same rows.
-        retry_timeout : timedelta
-            How long to go on trying.
-        durability : {"commit", "none"}, optional
-            As in `write_dataset`.
-        """
-        options = _native.DeleteOptions()
-        options.durability = as_durability(durability)
-        options.conflict_retries = conflict_retries
-        options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
-        result = _native.delete(self._ds, _predicate_on(self._ds, predicate), options)
-        self._ds = result.dataset
-        return {"num_deleted_rows": result.num_deleted_rows}
-
-    def add_columns(
-        self,
-        transforms: dict[str, str],
-        read_columns: list[str] | None = None,
-        reader_schema: pa.Schema | None = None,
-        batch_size: int | None = None,
-    ) -> None:
-        """Adds columns that SQL expressions over the others give.
-
-        Parameters
-        ----------
-        transforms : dict of str to str
-            Name and expression of each column. pylance's other kinds are not supported.
-        batch_size : int, optional
-            Accepted; rows are computed in batches of the engine's own size.
-        """
-        refuse("add_columns", read_columns=read_columns, reader_schema=reader_schema)
-        if not isinstance(transforms, dict):
-            unbuilt(f"add_columns of {type(transforms).__name__}")
-        columns = [_native.ComputedColumn(name, sql) for name, sql in transforms.items()]
-        self._ds = _native.add_columns(self._ds, columns)
-
-    def drop_columns(self, columns: list[str]) -> None:
-        """Takes columns out of the schema. No file is rewritten."""
-        self._ds = _native.drop_columns(self._ds, columns)
 
     # --- methods of pyarrow that make no sense here; its own read memory that was never set ----
 
@@ -709,14 +601,3 @@ class LanceDataset(UnbuiltDataset, pa.dataset.Dataset):
         right_by: Any = None,
     ) -> NoReturn:
         unbuilt("LanceDataset.join_asof")
-
-
-def _predicate_on(dataset: _native.Dataset, condition: Filter) -> _native.Predicate:
-    return predicate(condition, pa.schema(dataset.schema))
-
-
-def _version(version: int, timestamp_ns: int, metadata: dict[str, str]) -> Version:
-    # In floats, which lose some of a nanosecond count: what pylance shows is equal to this only so.
-    whole, rest = divmod(float(timestamp_ns), 1e9)
-    moment = datetime.fromtimestamp(whole) + timedelta(microseconds=rest // 1e3)
-    return {"version": version, "timestamp": moment, "metadata": metadata}
