@@ -202,11 +202,11 @@ arrow::Result<RewriteResult> RewriteResult::FromJson(std::string_view json) {
       json, "rewrite result", [](const Json& parsed) -> arrow::Result<RewriteResult> {
         RewriteResult result;
         result.read_version = parsed.at("read_version").get<uint64_t>();
-        const Json& metrics = parsed.at("metrics");
-        result.metrics = {.fragments_removed = metrics.at("fragments_removed").get<uint64_t>(),
-                          .fragments_added = metrics.at("fragments_added").get<uint64_t>(),
-                          .files_removed = metrics.at("files_removed").get<uint64_t>(),
-                          .files_added = metrics.at("files_added").get<uint64_t>()};
+        const Json& counts = parsed.at("metrics");
+        result.metrics = {.fragments_removed = counts.at("fragments_removed").get<uint64_t>(),
+                          .fragments_added = counts.at("fragments_added").get<uint64_t>(),
+                          .files_removed = counts.at("files_removed").get<uint64_t>(),
+                          .files_added = counts.at("files_added").get<uint64_t>()};
         ARROW_ASSIGN_OR_RAISE(result.new_fragments, FragmentsFrom(parsed.at("new_fragments")));
         ARROW_ASSIGN_OR_RAISE(result.original_fragments,
                               FragmentsFrom(parsed.at("original_fragments")));

@@ -1,5 +1,7 @@
 #include "wire/encodings_v2_1.h"
 
+#include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -120,6 +122,15 @@ TEST(EncodingsTest, PresentDefaultsAndLevelsSurvive) {
   mini_block.value_compression =
       MakeEncoding(GeneralEncoding{CompressionScheme::kZstd, 0, MakeEncoding(FlatEncoding{0})});
   EXPECT_EQ(Serialize(mini_block), FromHex("0a0e1a0c520a0a04080210001a020a00"));
+}
+
+TEST(EncodingsTest, BoolsAreVarints) {
+  EXPECT_FALSE(std::get<MiniBlockLayout>(Parse("0a03508000")).has_large_chunk);
+  EXPECT_TRUE(std::get<MiniBlockLayout>(Parse("0a03508001")).has_large_chunk);
+  // The message ends behind the tag; what lies behind it belongs to nobody.
+  const auto bytes = std::make_unique<std::byte[]>(3);
+  std::memcpy(bytes.get(), "\x0a\x01\x50", 3);
+  EXPECT_THAT(ParsePageLayout({bytes.get(), 3}, kWhere), IsError(ErrorKind::kCorrupt, "message"));
 }
 
 TEST(EncodingsTest, WhatIsNotKnownIsNamedByItsNumber) {

@@ -117,7 +117,7 @@ class ListUnraveler {
       const bool has_items = level <= layer_.valid_max;
       const bool empty = (level == layer_.empty_level) & (layer_.empty_level != 0);
       offsets_[slots] = static_cast<Offset>(position);
-      valid_[slots] = has_items | empty ? 1 : 0;
+      valid_[slots] = (has_items | empty) ? 1 : 0;
       slots += slot ? 1 : 0;
       position += !starts || (slot && has_items) ? 1 : 0;
       repetition[kept] = static_cast<uint16_t>(repetition[i] - 1);
