@@ -1,3 +1,5 @@
+#include <string>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -7,8 +9,8 @@
 #include "glaive/schema.h"
 
 #include "arrow_exchange.h"
+#include "bind_error.h"
 #include "bindings.h"
-#include "call.h"
 
 namespace glaive::python {
 
@@ -21,8 +23,31 @@ void BindSchema(nb::module_& m) {
       .def_prop_ro("schema",
                    [](const FieldInfo& info) { return ToPython(arrow::schema({info.field})); })
       .def_ro("children", &FieldInfo::children);
+  nb::class_<TableSchema>(m, "TableSchema")
+      .def_static(
+          "from_arrow",
+          [](nb::handle schema) {
+            return ValueOrRaise(TableSchema::FromArrow(*SchemaFromPython(schema)));
+          },
+          "schema"_a)
+      .def_static(
+          "parse",
+          [](nb::bytes bytes) {
+            return ValueOrRaise(TableSchema::Parse({bytes.c_str(), bytes.size()}));
+          },
+          "bytes"_a)
+      .def("serialize",
+           [](const TableSchema& schema) {
+             const std::string bytes = schema.Serialize();
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def_prop_ro("fields", &TableSchema::fields)
+      .def_prop_ro("schema",
+                   [](const TableSchema& schema) { return ToPython(schema.arrow_schema()); })
+      .def("__eq__",
+           [](const TableSchema& left, const TableSchema& right) { return left == right; });
   m.def(
-      "fields", [](const Dataset& dataset) { return Call().Run([&] { return Fields(dataset); }); },
+      "schema_of", [](const Dataset& dataset) { return ValueOrRaise(SchemaOf(dataset)); },
       "dataset"_a);
 }
 

@@ -31,7 +31,7 @@ from ._write import write_dataset as write_dataset
 from .errors import InvalidInput, unbuilt
 from .fragment import LanceFragment
 from .optimize import DatasetOptimizer
-from .schema import LanceField, LanceSchema
+from .schema import LanceSchema
 
 if TYPE_CHECKING:
     from ._arguments import Filter
@@ -177,8 +177,7 @@ class LanceDataset(
     @property
     def lance_schema(self) -> LanceSchema:
         """The columns with their field ids."""
-        fields = [LanceField(f) for f in _native.fields(self._ds)]
-        return LanceSchema(fields, pa.schema(self._ds.schema))
+        return LanceSchema(_native.schema_of(self._ds))
 
     @property
     def data_storage_version(self) -> str:

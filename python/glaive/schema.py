@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pyarrow as pa
 
-if TYPE_CHECKING:
-    from . import _native
+from . import _native
 
 
 class LanceField:
@@ -42,33 +41,44 @@ class LanceField:
 
 
 class LanceSchema:
-    """The fields of a table."""
+    """The fields of a table with their ids."""
 
-    def __init__(self, fields: list[LanceField], schema: pa.Schema) -> None:
-        self._fields = fields
-        self._schema = schema
+    def __init__(self, native: _native.TableSchema) -> None:
+        self._native = native
+
+    @staticmethod
+    def from_pyarrow(schema: pa.Schema) -> LanceSchema:
+        """As of a new table: ids from 0 on, parents before their children."""
+        return LanceSchema(_native.TableSchema.from_arrow(schema))
+
+    @staticmethod
+    def _parsed(data: bytes) -> LanceSchema:
+        return LanceSchema(_native.TableSchema.parse(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LanceSchema._parsed, (self._native.serialize(),)
 
     def fields(self) -> list[LanceField]:
-        return list(self._fields)
+        return [LanceField(field) for field in self._native.fields]
 
     def field(self, name: str) -> LanceField | None:
         """The field at a path such as ``"a.b"``, if there is one."""
-        return _find(self._fields, name)
+        return _find(self.fields(), name)
 
     def field_case_insensitive(self, name: str) -> LanceField | None:
         """As `field`; where no name matches exactly, one that differs in case only will do."""
-        return _find(self._fields, name) or _find(self._fields, name, fold=True)
+        return _find(self.fields(), name) or _find(self.fields(), name, fold=True)
 
     def to_pyarrow(self) -> pa.Schema:
-        return self._schema
+        return pa.schema(self._native.schema)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LanceSchema):
             return NotImplemented
-        return self._fields == other._fields and self._schema.equals(other._schema, True)
+        return self._native == other._native
 
     def __repr__(self) -> str:
-        return f"LanceSchema({self._fields})"
+        return f"LanceSchema({self.fields()})"
 
 
 def _shape(field: LanceField) -> tuple[object, ...]:

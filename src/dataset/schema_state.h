@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "glaive/schema.h"
+#include "wire/schema.h"
+
+namespace glaive {
+
+struct TableSchema::State {
+  wire::Schema schema;
+  std::shared_ptr<arrow::Schema> arrow_schema;
+  std::vector<FieldInfo> fields;
+};
+
+namespace dataset {
+
+// Errors: those of logical types that this build cannot show.
+arrow::Result<TableSchema> MakeTableSchema(wire::Schema schema);
+
+}  // namespace dataset
+}  // namespace glaive
