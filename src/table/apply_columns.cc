@@ -4,7 +4,6 @@
 #include <map>
 #include <ranges>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -63,13 +62,6 @@ std::vector<uint64_t> IdsBut(const FragmentTable& table, const std::set<uint64_t
   return ids;
 }
 
-void CollectIds(const std::vector<wire::Field>& fields, std::set<int32_t>* ids) {
-  for (const wire::Field& field : fields) {
-    ids->insert(field.id);
-    CollectIds(field.children, ids);
-  }
-}
-
 }  // namespace
 
 arrow::Status ApplyTo(Manifest& next, const DataReplacement& operation) {
@@ -96,12 +88,9 @@ arrow::Status ApplyTo(Manifest& next, const DataReplacement& operation) {
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(fragments));
   if (changed.empty()) return arrow::Status::OK();
   const auto ids = std::views::keys(changed);
-  const std::span<const int32_t> fields = operation.replacements.front().new_file.fields;
-  ARROW_ASSIGN_OR_RAISE(
-      next.index_section,
-      WithoutCoverage(next.index_section, std::vector<uint64_t>(ids.begin(), ids.end()), fields,
-                      {next.path}));
-  return arrow::Status::OK();
+  const auto& fields = operation.replacements.front().new_file.fields;
+  return WithdrawCoverage(next, std::vector<uint64_t>(ids.begin(), ids.end()),
+                          {fields.begin(), fields.end()});
 }
 
 // Id 0 is fragment 0 where the table has one that was not named yet, and else a new fragment.
@@ -136,7 +125,7 @@ arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
 arrow::Status ApplyTo(Manifest& next, const Project& project) {
   ARROW_RETURN_NOT_OK(RefuseIndices(next));
   std::set<int32_t> ids = {-3, -4, -5};
-  CollectIds(project.schema.fields, &ids);
+  wire::CollectFieldIds(project.schema.fields, &ids);
   const auto is_dead = [&](const DataFile& file) {
     return std::ranges::none_of(file.fields, [&](int32_t id) { return ids.contains(id); });
   };

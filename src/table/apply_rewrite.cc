@@ -41,9 +41,10 @@ arrow::Status ApplyTo(Manifest& next, const Rewrite& rewrite) {
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(removed));
   ARROW_ASSIGN_OR_RAISE(added, WithIds(std::move(added), next.max_fragment_id));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(added));
-  ARROW_ASSIGN_OR_RAISE(next.index_section,
-                        WithoutCoverage(next.index_section, removed, std::nullopt, {next.path}));
-  return arrow::Status::OK();
+  if (next.index_section.empty()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
+  ARROW_RETURN_NOT_OK(Withdraw(indices, removed, std::nullopt));
+  return indices.Serialize().Value(&next.index_section);
 }
 
 arrow::Status ApplyTo(Manifest& next, const ReserveFragments& reservation) {

@@ -114,6 +114,4 @@ arrow::Status ApplyTo(Manifest& next, const Overwrite& overwrite) {
   return arrow::Status::OK();
 }
 
-arrow::Status ApplyTo(Manifest&, const Update&) { return Unsupported("committing an Update"); }
-
 }  // namespace glaive::table

@@ -1,90 +1,113 @@
 #include "table/index_coverage.h"
 
 #include <algorithm>
-#include <vector>
+#include <map>
+#include <tuple>
 
-#include "table/roaring.h"
-#include "wire/fields.h"
-#include "wire/index.h"
+#include "table/fragment_reuse.h"
 
 namespace glaive::table {
 namespace {
 
-using wire::Bytes;
-using wire::FieldView;
-
-constexpr uint32_t kIndices = 1;         // IndexSection.indices
-constexpr uint32_t kFragmentBitmap = 5;  // IndexMetadata.fragment_bitmap
-
-std::vector<RowRange> Without(const std::vector<RowRange>& ranges, std::vector<uint64_t> ids) {
-  std::ranges::sort(ids);
-  std::vector<RowRange> left;
-  auto id = ids.begin();
-  for (RowRange range : ranges) {
-    while (id != ids.end() && *id < range.begin) ++id;
-    for (; id != ids.end() && *id < range.end; ++id) {
-      if (range.begin < *id) left.push_back({range.begin, *id});
-      range.begin = *id + 1;
-    }
-    if (range.begin < range.end) left.push_back(range);
+// Whether the field or one of its children, if not one of its parents, is in `fields`; all of them
+// are added to `related` then. Of a field that is there itself, everything below is related.
+bool AddRelated(const wire::Field& field, const std::set<int32_t>& fields, bool below,
+                std::set<int32_t>* related) {
+  below = below || fields.contains(field.id);
+  bool found = below;
+  for (const wire::Field& child : field.children) {
+    found = AddRelated(child, fields, below, related) || found;
   }
-  return left;
+  if (found) related->insert(field.id);
+  return found;
 }
 
-// The entry with another bitmap and every other byte as it was.
-arrow::Result<std::string> WithBitmap(const FieldView& entry, const std::string& bitmap) {
-  std::string out;
-  ARROW_RETURN_NOT_OK(
-      wire::VisitFields(entry.payload, entry.where, "IndexMetadata", [&](const FieldView& field) {
-        if (field.key() == Bytes(kFragmentBitmap)) {
-          wire::AppendBytes(kFragmentBitmap, bitmap, &out);
-        } else {
-          out += field.raw;
-        }
-        return arrow::Status::OK();
-      }));
-  return out;
+bool AnswersForSome(const Index& index, const FragmentTable& fragments) {
+  if (!index.covered) return true;  // not known is not none
+  return index.covered->Any([&](uint64_t id) { return fragments.Find(id).has_value(); });
+}
+
+// Segments without a time come last.
+auto AgeOf(const Index* index) {
+  const auto& created = index->entry.created_at_ms;
+  return std::tuple(!created.has_value(), created.value_or(0), index->entry.dataset_version);
+}
+
+// Of the segments of one index, those to be dropped.
+std::vector<const Index*> Superfluous(const std::vector<const Index*>& segments,
+                                      const FragmentTable& fragments) {
+  if (segments.size() < 2) return {};
+  std::vector<const Index*> idle;
+  for (const Index* segment : segments) {
+    if (!AnswersForSome(*segment, fragments)) idle.push_back(segment);
+  }
+  if (idle.size() == segments.size()) idle.erase(std::ranges::min_element(idle, {}, AgeOf));
+  return idle;
 }
 
 }  // namespace
 
-arrow::Result<std::string> WithoutCoverage(const std::string& index_section,
-                                           std::span<const uint64_t> fragment_ids,
-                                           std::optional<std::span<const int32_t>> fields,
-                                           Location where) {
-  std::string out;
-  const auto add = [&](const FieldView& field) -> arrow::Status {
-    if (field.key() != Bytes(kIndices)) {
-      out += field.raw;
-      return arrow::Status::OK();
-    }
-    ARROW_ASSIGN_OR_RAISE(const wire::IndexEntry entry,
-                          wire::ParseIndexEntry(field.payload, field.where));
-    if (entry.name == wire::kFragmentReuseIndexName) {
-      return Unsupported("changing fragments of a table with a fragment reuse index");
-    }
-    const bool concerned =
-        entry.name != wire::kMemWalIndexName &&
-        (!fields || std::ranges::find_first_of(entry.fields, *fields) != entry.fields.end());
-    if (!concerned) {
-      out += field.raw;
-      return arrow::Status::OK();
-    }
-    if (entry.fragment_bitmap.empty()) {
+arrow::Result<IndexList> IndicesOf(const Manifest& manifest) {
+  ARROW_ASSIGN_OR_RAISE(IndexList list, IndexList::Parse(manifest.index_section, {manifest.path}));
+  const Index* moved = list.FragmentReuse();
+  if (moved == nullptr) return list;
+  const auto reuse = FragmentReuse::Parse(moved->entry.details, {manifest.path});
+  for (Index& index : list.indices()) {
+    if (&index == moved || !index.covered) continue;
+    if (!reuse.ok()) return WithContext(reuse.status(), "index '{}'", index.entry.name);
+    reuse->Translate(*index.covered);
+  }
+  return list;
+}
+
+std::set<int32_t> RelatedFields(const wire::Schema& schema, const std::set<int32_t>& fields) {
+  std::set<int32_t> related = fields;
+  for (const wire::Field& field : schema.fields) AddRelated(field, fields, false, &related);
+  return related;
+}
+
+arrow::Status Withdraw(IndexList& indices, std::span<const uint64_t> fragment_ids,
+                       const std::optional<std::set<int32_t>>& fields) {
+  if (fragment_ids.empty()) return arrow::Status::OK();
+  for (Index& index : indices.indices()) {
+    if (index.entry.is_system() || (fields && !index.HasField(*fields))) continue;
+    if (!index.covered) {
       return Unsupported(
-          "changing fragments of a table whose index '{}' does not say which it "
-          "covers",
-          entry.name);
+          "changing fragments of a table whose index '{}' does not say which it covers",
+          index.entry.name);
     }
-    ARROW_ASSIGN_OR_RAISE(const auto covered,
-                          ParseRoaring(wire::AsBytes(entry.fragment_bitmap), field.where));
-    const auto left = Without(covered, {fragment_ids.begin(), fragment_ids.end()});
-    ARROW_ASSIGN_OR_RAISE(const std::string changed, WithBitmap(field, SerializeRoaring(left)));
-    wire::AppendBytes(kIndices, changed, &out);
-    return arrow::Status::OK();
-  };
-  ARROW_RETURN_NOT_OK(wire::VisitFields(wire::AsBytes(index_section), where, "IndexSection", add));
-  return out;
+    index.covered->Remove({fragment_ids.begin(), fragment_ids.end()});
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status WithdrawCoverage(Manifest& next, std::span<const uint64_t> fragment_ids,
+                               const std::set<int32_t>& fields) {
+  if (next.index_section.empty()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
+  ARROW_RETURN_NOT_OK(Withdraw(indices, fragment_ids, RelatedFields(next.schema, fields)));
+  return indices.Serialize().Value(&next.index_section);
+}
+
+void DropIrrelevant(IndexList& indices, const Manifest& next) {
+  std::set<int32_t> live;
+  wire::CollectFieldIds(next.schema.fields, &live);
+  std::erase_if(indices.indices(), [&](const Index& index) {
+    return !index.entry.is_system() &&
+           !std::ranges::all_of(index.entry.fields, [&](int32_t id) { return live.contains(id); });
+  });
+  std::map<std::string, std::vector<const Index*>> by_name;
+  for (const Index& index : indices.indices()) {
+    if (!index.entry.is_system()) by_name[index.entry.name].push_back(&index);
+  }
+  std::set<std::string> dropped;  // uuids
+  for (const auto& [name, segments] : by_name) {
+    for (const Index* segment : Superfluous(segments, next.fragments)) {
+      dropped.insert(segment->entry.uuid);
+    }
+  }
+  std::erase_if(indices.indices(),
+                [&](const Index& index) { return dropped.contains(index.entry.uuid); });
 }
 
 }  // namespace glaive::table

@@ -177,6 +177,86 @@ arrow::Status ExpectRows(uint64_t found, uint64_t expected, Location where) {
   return Corrupt(where, "row lineage of {} rows in a fragment of {}", found, expected);
 }
 
+// What stands for numbers, and about how many bytes it takes: {1 base, 2 offsets} of 16 or 32 bits,
+// or whole ones.
+struct ArrayWidth {
+  uint32_t number;  // of the EncodedU64Array's field
+  uint64_t bytes;
+};
+
+ArrayWidth WidthOf(uint64_t lowest, uint64_t highest) {
+  if (highest - lowest <= UINT16_MAX) return {1, 2};
+  if (highest - lowest <= UINT32_MAX) return {2, 4};
+  return {3, 8};
+}
+
+// EncodedU64Array of the numbers of `ranges`, in their order.
+std::string EncodeArray(std::span<const RowRange> ranges) {
+  uint64_t lowest = UINT64_MAX;
+  uint64_t highest = 0;
+  for (const RowRange& range : ranges) {
+    lowest = std::min(lowest, range.begin);
+    highest = std::max(highest, range.end - 1);
+  }
+  const ArrayWidth width = WidthOf(lowest, highest);
+  const uint64_t base = width.number == 3 ? 0 : lowest;
+  std::string values;
+  values.reserve(CountRows(ranges) * width.bytes);
+  for (const RowRange& range : ranges) {
+    for (uint64_t id = range.begin; id < range.end; ++id) {
+      for (uint64_t i = 0; i < width.bytes; ++i) {
+        values.push_back(static_cast<char>((id - base) >> (8 * i)));
+      }
+    }
+  }
+  std::string numbers;
+  wire::AppendUnlessZero(1, base, &numbers);
+  wire::AppendBytes(2, values, &numbers);
+  std::string array;
+  wire::AppendBytes(width.number, numbers, &array);
+  return array;
+}
+
+constexpr uint32_t kWithHoles = 2;
+constexpr uint32_t kWithBitmap = 3;
+constexpr uint32_t kSorted = 4;
+constexpr uint32_t kAnyOrder = 5;
+
+std::string ArraySegment(std::span<const RowRange> ranges, uint32_t kind) {
+  std::string segment;
+  wire::AppendBytes(kind, EncodeArray(ranges), &segment);
+  return segment;
+}
+
+// The interval around `ranges`, and in `exceptions` which of its numbers are there.
+std::string IntervalSegment(std::span<const RowRange> ranges, uint32_t kind,
+                            std::string_view exceptions) {
+  std::string interval;
+  wire::AppendUnlessZero(1, ranges.front().begin, &interval);
+  wire::AppendUnlessZero(2, ranges.back().end, &interval);
+  wire::AppendBytes(3, exceptions, &interval);
+  std::string segment;
+  wire::AppendBytes(kind, interval, &segment);
+  return segment;
+}
+
+std::string HolesSegment(std::span<const RowRange> ranges) {
+  std::vector<RowRange> holes;
+  for (size_t i = 1; i < ranges.size(); ++i) holes.push_back({ranges[i - 1].end, ranges[i].begin});
+  return IntervalSegment(ranges, kWithHoles, EncodeArray(holes));
+}
+
+std::string BitmapSegment(std::span<const RowRange> ranges) {
+  const uint64_t first = ranges.front().begin;
+  std::string bits((ranges.back().end - first + 7) / 8, '\0');
+  for (const RowRange& range : ranges) {
+    for (uint64_t bit = range.begin - first; bit < range.end - first; ++bit) {
+      bits[bit / 8] = static_cast<char>(bits[bit / 8] | 1 << (bit % 8));
+    }
+  }
+  return IntervalSegment(ranges, kWithBitmap, bits);
+}
+
 std::string RangeSegment(uint64_t begin, uint64_t end) {
   std::string range;
   wire::AppendUnlessZero(1, begin, &range);
@@ -186,16 +266,48 @@ std::string RangeSegment(uint64_t begin, uint64_t end) {
   return segment;
 }
 
+// Ranges that ascend and do not touch: in the form that takes the fewest bytes.
+void AppendAscending(std::span<const RowRange> ranges, std::string* out) {
+  constexpr uint64_t kRangeBytes = 14;    // with its tags
+  constexpr uint64_t kSegmentBytes = 24;  // of the other forms, besides their numbers
+  const uint64_t count = CountRows(ranges);
+  const uint64_t lowest = ranges.front().begin;
+  const uint64_t span = ranges.back().end - lowest;
+  const uint64_t width = WidthOf(lowest, ranges.back().end - 1).bytes;
+  const uint64_t as_ranges = ranges.size() * kRangeBytes;
+  const uint64_t with_holes = kSegmentBytes + width * (span - count);
+  const uint64_t with_bitmap = kSegmentBytes + span / 8;
+  const uint64_t as_array = kSegmentBytes + width * count;
+  const uint64_t least = std::min({as_ranges, with_holes, with_bitmap, as_array});
+  if (as_ranges == least || ranges.size() == 1) {
+    for (const RowRange& range : ranges) {
+      wire::AppendBytes(1, RangeSegment(range.begin, range.end), out);
+    }
+  } else if (with_bitmap == least) {
+    wire::AppendBytes(1, BitmapSegment(ranges), out);
+  } else if (with_holes == least) {
+    wire::AppendBytes(1, HolesSegment(ranges), out);
+  } else {
+    wire::AppendBytes(1, ArraySegment(ranges, kSorted), out);
+  }
+}
+
 }  // namespace
 
 arrow::Result<RowIdSequence> RowIdSequence::Parse(std::span<const std::byte> message,
                                                   uint64_t num_rows, Location where) {
+  ARROW_ASSIGN_OR_RAISE(RowIdSequence sequence, ParseFirst(message, num_rows, where));
+  ARROW_RETURN_NOT_OK(ExpectRows(sequence.size(), num_rows, where));
+  return sequence;
+}
+
+arrow::Result<RowIdSequence> RowIdSequence::ParseFirst(std::span<const std::byte> message,
+                                                       uint64_t num_rows, Location where) {
   RunList runs(num_rows, where);
   ARROW_RETURN_NOT_OK(
       wire::VisitFields(message, where, "RowIdSequence", [&](const FieldView& field) {
         return field.key() == Bytes(1) ? AddSegment(field, runs) : arrow::Status::OK();
       }));
-  ARROW_RETURN_NOT_OK(ExpectRows(runs.size(), num_rows, where));
   RowIdSequence sequence;
   sequence.runs_ = std::move(runs).Take();
   return sequence;
@@ -216,10 +328,30 @@ void RowIdSequence::AppendTo(RowRange rows, std::vector<uint64_t>* ids) const {
   }
 }
 
+// Appends one U64Segment for each stretch of ranges that ascend. Where they hardly do, as after a
+// sort by something else, one array holds them all.
 std::string SerializeRowIds(std::span<const RowRange> ids) {
-  std::string out;
+  std::vector<RowRange> ranges;
+  size_t descents = 0;
   for (const RowRange& range : ids) {
-    wire::AppendBytes(1, RangeSegment(range.begin, range.end), &out);
+    if (range.begin == range.end) continue;
+    if (!ranges.empty() && ranges.back().end == range.begin) {
+      ranges.back().end = range.end;
+      continue;
+    }
+    if (!ranges.empty() && range.begin < ranges.back().end) ++descents;
+    ranges.push_back(range);
+  }
+  std::string out;
+  if (descents * 2 > ranges.size() && CountRows(ranges) < 4 * ranges.size()) {
+    wire::AppendBytes(1, ArraySegment(ranges, kAnyOrder), &out);
+    return out;
+  }
+  for (auto begin = ranges.begin(); begin != ranges.end();) {
+    auto end = begin + 1;
+    while (end != ranges.end() && std::prev(end)->end <= end->begin) ++end;
+    AppendAscending({begin, end}, &out);
+    begin = end;
   }
   return out;
 }

@@ -21,6 +21,9 @@ class RowIdSequence {
   // Corrupt unless there are `num_rows` ids.
   static arrow::Result<RowIdSequence> Parse(std::span<const std::byte> message, uint64_t num_rows,
                                             Location where);
+  // Of a fragment whose last rows have no ids yet. Corrupt above `num_rows` ids.
+  static arrow::Result<RowIdSequence> ParseFirst(std::span<const std::byte> message,
+                                                 uint64_t num_rows, Location where);
 
   uint64_t size() const { return runs_.empty() ? 0 : runs_.back().offset + runs_.back().length; }
   // REQUIRES: offset < size()
@@ -40,7 +43,9 @@ class RowIdSequence {
   std::vector<Run> runs_;
 };
 
-// A RowIdSequence of these ids, each range a run of ascending ones.
+// A RowIdSequence of these ids, each range a run of ascending ones; the ranges come in any order,
+// that of the rows. Takes the smallest form that says it: ranges, an interval with holes or with a
+// bitmap, an array.
 std::string SerializeRowIds(std::span<const RowRange> ids);
 
 // So many rows, one after the other, are of one version.

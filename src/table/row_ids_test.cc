@@ -116,5 +116,36 @@ TEST(RowVersionsTest, OnlyTheLengthOfASpanCounts) {
   EXPECT_THAT(ParseRowVersions(BytesOf(SerializeRowVersions(runs)), 4, {"m"}), IsOkAndHolds(runs));
 }
 
+// In the forms and at the sizes that pylance would take.
+TEST(RowIdsTest, WritesTheSmallestForm) {
+  const auto written = [](const std::vector<RowRange>& ids) {
+    const std::string bytes = SerializeRowIds(ids);
+    std::vector<uint64_t> read;
+    const auto sequence = RowIdSequence::Parse(BytesOf(bytes), CountRows(ids), {"m"}).ValueOrDie();
+    sequence.AppendTo({0, sequence.size()}, &read);
+    std::vector<uint64_t> expected;
+    for (const RowRange& range : ids) {
+      for (uint64_t id = range.begin; id < range.end; ++id) expected.push_back(id);
+    }
+    EXPECT_EQ(read, expected);
+    return bytes.size();
+  };
+  EXPECT_EQ(written({{5000, 9000}, {9000, 10000}}), 10) << "one range";
+  EXPECT_EQ(SerializeRowIds(std::vector<RowRange>{{7, 7}}), "");
+  std::vector<RowRange> every_second;
+  std::vector<RowRange> few_holes;
+  std::vector<RowRange> sparse;
+  for (uint64_t i = 0; i < 4000; ++i) every_second.push_back({2 * i, 2 * i + 1});
+  for (uint64_t i = 0; i < 40; ++i) few_holes.push_back({1000 * i, 1000 * i + 999});
+  for (uint64_t i = 0; i < 500; ++i) sparse.push_back({100 * i, 100 * i + 1});
+  EXPECT_LT(written(every_second), 1030) << "a bitmap";
+  EXPECT_LT(written(few_holes), 110) << "an interval with holes";
+  EXPECT_LT(written(sparse), 1030) << "an array of 16-bit numbers";
+  std::vector<RowRange> backwards(sparse.rbegin(), sparse.rend());
+  EXPECT_LT(written(backwards), 1030) << "an array in any order";
+  written({{10, 20}, {5, 8}, {9, 10}, {uint64_t{1} << 40, (uint64_t{1} << 40) + 3}});
+  written({{uint64_t{1} << 60, (uint64_t{1} << 60) + 1}, {3, 4}, {1, 2}, {9, 10}, {0, 1}});
+}
+
 }  // namespace
 }  // namespace glaive::table

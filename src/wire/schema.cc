@@ -191,6 +191,13 @@ int32_t MaxFieldId(const std::vector<Field>& fields) {
   return max;
 }
 
+void CollectFieldIds(const std::vector<Field>& fields, std::set<int32_t>* ids) {
+  for (const Field& field : fields) {
+    ids->insert(field.id);
+    CollectFieldIds(field.children, ids);
+  }
+}
+
 int32_t MaxFieldId(const Schema& schema) { return MaxFieldId(schema.fields); }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,8 @@ arrow::Result<Schema> FromArrow(const arrow::Schema& schema, int32_t first_id = 
 
 // The highest id in the tree; -1 for an empty one.
 int32_t MaxFieldId(const std::vector<Field>& fields);
+// Every id in the tree.
+void CollectFieldIds(const std::vector<Field>& fields, std::set<int32_t>* ids);
 int32_t MaxFieldId(const Schema& schema);
 
 // Whether a metadata value that is a switch is on: 1, true, on, yes, y.

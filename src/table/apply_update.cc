@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "table/apply_operations.h"
+#include "table/index_coverage.h"
+#include "table/roaring.h"
+#include "table/row_lineage.h"
+#include "wire/fields.h"
+
+namespace glaive::table {
+namespace {
+
+using wire::DataFile;
+using wire::DataFragment;
+
+constexpr Location kOperation = {"(operation)"};
+
+// Fields that a file may hold besides those of the schema: the hidden row lineage.
+std::set<int32_t> LiveFields(const Manifest& manifest) {
+  std::set<int32_t> live = {-3, -4, -5};
+  wire::CollectFieldIds(manifest.schema.fields, &live);
+  return live;
+}
+
+// A column may have been dropped since the files were written.
+void DropDeadFiles(const std::set<int32_t>& live, DataFragment& fragment) {
+  std::erase_if(fragment.files, [&](const DataFile& file) {
+    return std::ranges::none_of(file.fields, [&](int32_t id) { return live.contains(id); });
+  });
+}
+
+// Rows that `offsets` names got their values from this version; the others keep theirs.
+arrow::Result<wire::RowSequence> RefreshVersions(const DataFragment& fragment,
+                                                 const std::string& offsets, uint64_t version) {
+  const auto* inlined = std::get_if<wire::InlineSequence>(&fragment.last_updated_at_versions);
+  if (inlined == nullptr) return fragment.last_updated_at_versions;
+  ARROW_ASSIGN_OR_RAISE(const auto changed, ParseRoaring(wire::AsBytes(offsets), kOperation));
+  if (!changed.empty() && changed.back().end > fragment.physical_rows) {
+    return InvalidInput("an update of row {} of fragment {}, which has {} rows",
+                        changed.back().end - 1, fragment.id, fragment.physical_rows);
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto runs, ParseRowVersions(wire::AsBytes(inlined->bytes),
+                                                          fragment.physical_rows, kOperation));
+  return wire::InlineSequence{SerializeRowVersions(WithVersion(runs, changed, version))};
+}
+
+// What changes of a fragment are its files and deletions. Its lineage is that of its rows, which
+// stay where they are, and overlays may have been laid since the operation was made.
+arrow::Result<DataFragment> Updated(const Manifest& next, const Update& update,
+                                    const std::set<int32_t>& live, const DataFragment& theirs) {
+  ARROW_ASSIGN_OR_RAISE(DataFragment fragment, ParseExisting(next, theirs.id));
+  for (const DataFile& file : theirs.files) ARROW_RETURN_NOT_OK(CheckFile(file));
+  if (theirs.physical_rows != 0 && theirs.physical_rows != fragment.physical_rows) {
+    return InvalidInput("an update leaves {} of the {} rows of fragment {}", theirs.physical_rows,
+                        fragment.physical_rows, fragment.id);
+  }
+  const bool in_place = update.mode == Update::Mode::kRewriteColumns;
+  if (!fragment.overlays.empty() && !update.fields_modified.empty()) {
+    return Unsupported("rewriting columns of fragment {}, which has overlays", fragment.id);
+  }
+  fragment.files = theirs.files;
+  fragment.deletion_file = theirs.deletion_file;
+  DropDeadFiles(live, fragment);
+  const auto offsets = update.updated_fragment_offsets.find(fragment.id);
+  if (in_place && next.has_stable_row_ids() && offsets != update.updated_fragment_offsets.end()) {
+    ARROW_ASSIGN_OR_RAISE(fragment.last_updated_at_versions,
+                          RefreshVersions(fragment, offsets->second, next.version));
+  }
+  return fragment;
+}
+
+// The versions that made rows, by their ids, of the fragments that an update takes rows from.
+class RowOrigins {
+ public:
+  arrow::Status Add(const DataFragment& fragment) {
+    ARROW_ASSIGN_OR_RAISE(const RowIdSequence ids, RowIdsOf(fragment, kOperation));
+    ARROW_ASSIGN_OR_RAISE(const auto versions, CreatedVersionsOf(fragment, kOperation));
+    auto version = versions.begin();
+    uint64_t left = version == versions.end() ? 0 : version->num_rows;
+    for (RowIdSequence::Run run : ids.runs()) {
+      while (run.length > 0) {
+        while (left == 0) left = (++version)->num_rows;
+        const uint64_t length = std::min(run.length, left);
+        origins_.push_back({run.first, run.first + length, version->version});
+        run.first += length;
+        run.length -= length;
+        left -= length;
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  void Finish() { std::ranges::stable_sort(origins_, {}, &Origin::begin); }
+
+  // The versions of rows [first, first + length), `inserted` for those of no origin.
+  void Find(uint64_t first, uint64_t length, uint64_t inserted,
+            std::vector<VersionRun>* versions) const {
+    const uint64_t end = first + length;
+    while (first < end) {
+      auto next = std::ranges::upper_bound(origins_, first, {}, &Origin::begin);
+      const auto origin = next == origins_.begin() ? origins_.end() : std::prev(next);
+      const bool found = origin != origins_.end() && first < origin->end;
+      uint64_t until = found ? origin->end : end;
+      if (next != origins_.end()) until = std::min(until, next->begin);
+      until = std::min(until, end);
+      versions->push_back({until - first, found ? origin->version : inserted});
+      first = until;
+    }
+  }
+
+ private:
+  struct Origin {
+    uint64_t begin;
+    uint64_t end;
+    uint64_t version;
+  };
+  std::vector<Origin> origins_;
+};
+
+arrow::Result<RowOrigins> OriginsOf(const Manifest& manifest,
+                                    const std::vector<uint64_t>& source_ids) {
+  RowOrigins origins;
+  for (const uint64_t id : source_ids) {
+    ARROW_ASSIGN_OR_RAISE(const DataFragment source, ParseExisting(manifest, id));
+    ARROW_RETURN_NOT_OK(origins.Add(source));
+  }
+  origins.Finish();
+  return origins;
+}
+
+// Rows that moved come first in a new fragment and bring their ids; those behind them are new and
+// get ids now. All were changed here; those that moved were made when they were made.
+arrow::Status GiveLineage(DataFragment& fragment, const RowOrigins& origins, Manifest& next) {
+  RowIdSequence moved;
+  if (const auto* ids = std::get_if<wire::InlineSequence>(&fragment.row_ids)) {
+    ARROW_ASSIGN_OR_RAISE(moved, RowIdSequence::ParseFirst(wire::AsBytes(ids->bytes),
+                                                           fragment.physical_rows, kOperation));
+  }
+  std::vector<RowRange> ids;
+  std::vector<VersionRun> created;
+  for (const RowIdSequence::Run& run : moved.runs()) {
+    if (run.first + run.length > next.next_row_id) {
+      return InvalidInput("an update moves row {}, but the table has given ids up to {} only",
+                          run.first + run.length - 1, next.next_row_id);
+    }
+    ids.push_back({run.first, run.first + run.length});
+    origins.Find(run.first, run.length, next.version, &created);
+  }
+  const uint64_t inserted = fragment.physical_rows - moved.size();
+  if (inserted > 0) {
+    ids.push_back({next.next_row_id, next.next_row_id + inserted});
+    created.push_back({inserted, next.version});
+    next.next_row_id += inserted;
+  }
+  fragment.row_ids = wire::InlineSequence{SerializeRowIds(ids)};
+  fragment.created_at_versions = wire::InlineSequence{SerializeRowVersions(created)};
+  fragment.last_updated_at_versions = AllOfVersion(fragment, next.version);
+  return arrow::Status::OK();
+}
+
+// Whether every row of a new fragment comes from somewhere.
+arrow::Result<bool> HoldsOnlyMovedRows(const DataFragment& fragment) {
+  const auto* ids = std::get_if<wire::InlineSequence>(&fragment.row_ids);
+  if (ids == nullptr) return false;
+  ARROW_ASSIGN_OR_RAISE(
+      const auto moved,
+      RowIdSequence::ParseFirst(wire::AsBytes(ids->bytes), fragment.physical_rows, kOperation));
+  return moved.size() == fragment.physical_rows;
+}
+
+// An index that knows rows by their stable ids knows them where they moved to as well, if it knew
+// them all where they came from and their values are what they were.
+void CoverMovedRows(IndexList& indices, const std::vector<uint64_t>& moved_to,
+                    const std::vector<uint64_t>& moved_from, const std::set<int32_t>& changed) {
+  for (Index& index : indices.indices()) {
+    if (index.entry.is_system() || index.entry.stores_row_addresses()) continue;
+    if (!index.covered || index.HasField(changed)) continue;
+    if (index.covered->ContainsAll(moved_from)) index.covered->Add(moved_to);
+  }
+}
+
+}  // namespace
+
+arrow::Status ApplyTo(Manifest& next, const Update& update) {
+  if (!update.compacted_sstables.empty()) {
+    return Unsupported("an update that works off a write-ahead log");
+  }
+  const std::set<int32_t> live = LiveFields(next);
+  std::vector<uint64_t> sources = update.removed_fragment_ids;
+  std::vector<uint64_t> updated_ids;
+  std::vector<DataFragment> updated;
+  for (const DataFragment& theirs : update.updated_fragments) {
+    ARROW_ASSIGN_OR_RAISE(updated.emplace_back(), Updated(next, update, live, theirs));
+    updated_ids.push_back(theirs.id);
+    sources.push_back(theirs.id);
+  }
+
+  std::vector<DataFragment> added = update.new_fragments;
+  std::vector<bool> only_moved;
+  for (DataFragment& fragment : added) {
+    DropDeadFiles(live, fragment);
+    ARROW_ASSIGN_OR_RAISE(const bool pure, HoldsOnlyMovedRows(fragment));
+    only_moved.push_back(pure);
+  }
+  ARROW_ASSIGN_OR_RAISE(added, WithIds(std::move(added), next.max_fragment_id));
+  if (next.has_stable_row_ids()) {
+    ARROW_ASSIGN_OR_RAISE(const RowOrigins origins, OriginsOf(next, sources));
+    for (DataFragment& fragment : added) {
+      ARROW_RETURN_NOT_OK(GiveLineage(fragment, origins, next));
+    }
+  } else {
+    for (DataFragment& fragment : added) {
+      fragment.row_ids = fragment.created_at_versions = fragment.last_updated_at_versions =
+          std::monostate{};
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(updated));
+  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(update.removed_fragment_ids));
+  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(added));
+
+  if (next.index_section.empty()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
+  const auto related = [&](const std::vector<uint32_t>& fields) {
+    return RelatedFields(next.schema, {fields.begin(), fields.end()});
+  };
+  if (!update.fields_modified.empty()) {
+    ARROW_RETURN_NOT_OK(Withdraw(indices, updated_ids, related(update.fields_modified)));
+  }
+  if (next.has_stable_row_ids() && update.mode == Update::Mode::kRewriteRows) {
+    std::vector<uint64_t> moved_to;
+    for (size_t i = 0; i < added.size(); ++i) {
+      if (only_moved[i]) moved_to.push_back(added[i].id);
+    }
+    CoverMovedRows(indices, moved_to, sources, related(update.fields_for_preserving_frag_bitmap));
+  }
+  DropIrrelevant(indices, next);
+  return indices.Serialize().Value(&next.index_section);
+}
+
+}  // namespace glaive::table
