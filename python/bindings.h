@@ -15,6 +15,8 @@ void BindScan(nb::module_& m);
 void BindWrite(nb::module_& m);
 void BindCompaction(nb::module_& m);
 void BindColumns(nb::module_& m);
+void BindConfig(nb::module_& m);
+void BindRefs(nb::module_& m);
 void BindFile(nb::module_& m);
 
 }  // namespace glaive::python

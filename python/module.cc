@@ -16,5 +16,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindWrite(m);
   glaive::python::BindCompaction(m);
   glaive::python::BindColumns(m);
+  glaive::python::BindConfig(m);
+  glaive::python::BindRefs(m);
   glaive::python::BindFile(m);
 }

@@ -15,6 +15,7 @@ from . import errors as errors
 from . import file as file
 from . import fragment as fragment
 from . import optimize as optimize
+from ._native import DatasetBasePath
 from ._native import version as engine_version
 from .dataset import LanceDataset, LanceScanner, Session, Transaction, write_dataset
 from .errors import InvalidInput, NotFound
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "14.0.2"
 
 __all__ = [
+    "DatasetBasePath",
     "FragmentMetadata",
     "LanceDataset",
     "LanceFragment",

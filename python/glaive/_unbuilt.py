@@ -58,24 +58,6 @@ class UnbuiltDataset:
     def index_statistics(self, index_name: Any) -> NoReturn:
         unbuilt("LanceDataset.index_statistics")
 
-    def replace_schema_metadata(self, new_metadata: Any) -> NoReturn:
-        unbuilt("LanceDataset.replace_schema_metadata")
-
-    def replace_field_metadata(self, field_name: Any, new_metadata: Any) -> NoReturn:
-        unbuilt("LanceDataset.replace_field_metadata")
-
-    def update_metadata(self, values: Any, *, replace: Any = False) -> NoReturn:
-        unbuilt("LanceDataset.update_metadata")
-
-    def update_config(self, values: Any, *, replace: Any = False) -> NoReturn:
-        unbuilt("LanceDataset.update_config")
-
-    def update_schema_metadata(self, values: Any, *, replace: Any = False) -> NoReturn:
-        unbuilt("LanceDataset.update_schema_metadata")
-
-    def update_field_metadata(self, field_updates: Any, *, replace: Any = False) -> NoReturn:
-        unbuilt("LanceDataset.update_field_metadata")
-
     def fragment_ids(self) -> NoReturn:
         unbuilt("LanceDataset.fragment_ids")
 
@@ -153,15 +135,6 @@ class UnbuiltDataset:
 
     def new_file_session(self) -> NoReturn:
         unbuilt("LanceDataset.new_file_session")
-
-    def restore(self) -> NoReturn:
-        unbuilt("LanceDataset.restore")
-
-    def base_paths(self) -> NoReturn:
-        unbuilt("LanceDataset.base_paths")
-
-    def add_bases(self, new_bases: Any, transaction_properties: Any = None) -> NoReturn:
-        unbuilt("LanceDataset.add_bases")
 
     def cleanup_old_versions(
         self,
@@ -360,9 +333,6 @@ class UnbuiltDataset:
 
     def migrate_manifest_paths_v2(self) -> NoReturn:
         unbuilt("LanceDataset.migrate_manifest_paths_v2")
-
-    def delete_config_keys(self, keys: Any) -> NoReturn:
-        unbuilt("LanceDataset.delete_config_keys")
 
     def get_transactions(self, recent_transactions: Any = 10) -> NoReturn:
         unbuilt("LanceDataset.get_transactions")

@@ -46,4 +46,7 @@ wire::RowSequence AllOfVersion(const wire::DataFragment& fragment, uint64_t vers
 // With stable row ids every new row gets the next one; it was made, and last changed, here.
 arrow::Status GiveRowIds(std::vector<wire::DataFragment>& fragments, Manifest& next);
 
+// The lowest id from `first` on that no base has.
+uint32_t UnusedBaseId(const std::vector<BasePath>& bases, uint32_t first);
+
 }  // namespace glaive::table

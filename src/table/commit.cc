@@ -32,6 +32,7 @@ class PendingCommit {
 
  private:
   arrow::Result<ManifestPtr> RunAttempts();
+  arrow::Status ReadRestored();
   arrow::Status CatchUp();
   arrow::Status CheckAgainst(const VersionEntry& entry) const;
   arrow::Result<std::shared_ptr<Manifest>> Attempt();
@@ -77,6 +78,13 @@ arrow::Status PendingCommit::CatchUp() {
   return arrow::Status::OK();
 }
 
+arrow::Status PendingCommit::ReadRestored() {
+  auto* const restore = std::get_if<Restore>(&*transaction_.operation);
+  if (restore == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(restore->content, ReadManifest(table_, restore->version));
+  return CheckWritable(*restore->content);
+}
+
 // The version that was made, or null if another took its place.
 arrow::Result<std::shared_ptr<Manifest>> PendingCommit::Attempt() {
   ARROW_RETURN_NOT_OK(CatchUp());
@@ -108,6 +116,7 @@ arrow::Status PendingCommit::BackOff(uint32_t attempt, Clock::duration first_att
 
 arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_RETURN_NOT_OK(CheckWritable(*latest_));
+  ARROW_RETURN_NOT_OK(ReadRestored());
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   const auto start = Clock::now();
   const uint32_t attempts = std::max(options_.max_retries, 1u);
@@ -179,28 +188,19 @@ arrow::Status PublishV1Beside(const TableLocation& table, const Transaction& tra
                        released.message());
 }
 
-}  // namespace
-
-arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
-                                  Operation operation, const CommitOptions& options) {
-  return PendingCommit(table, base, std::move(operation), options).Run();
-}
-
-arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
-                                        const CommitOptions& options) {
+arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifest& previous,
+                                       uint64_t read_version, Operation operation,
+                                       const CommitOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const bool exists, HasOther(table, ""));
   if (exists) return Exists(table);
-  Manifest nothing;
-  nothing.config = options.initial_config;
-  if (options.data_file_version) nothing.data_file_version = *options.data_file_version;
-  if (options.enable_stable_row_ids) {
-    nothing.reader_feature_flags = nothing.writer_feature_flags = feature::kStableRowIds;
-  }
-  Transaction transaction{.uuid = NewUuid(), .properties = options.transaction_properties};
-  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(nothing, operation));
+  Transaction transaction{.read_version = read_version,
+                          .uuid = NewUuid(),
+                          .properties = options.transaction_properties};
+  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(previous, operation));
   transaction.operation = std::move(operation);
 
   auto manifest = std::make_shared<Manifest>(std::move(applied));
+  manifest->naming_scheme = NamingScheme::kV2;
   ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
   ARROW_RETURN_NOT_OK(PublishFirst(table, transaction, options, manifest.get()));
   if (options.naming_scheme == NamingScheme::kV1) {
@@ -210,6 +210,31 @@ arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite op
   }
   WriteVersionHint(table, manifest->version);
   return manifest;
+}
+
+}  // namespace
+
+arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
+                                  Operation operation, const CommitOptions& options) {
+  return PendingCommit(table, base, std::move(operation), options).Run();
+}
+
+arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
+                                        const CommitOptions& options) {
+  Manifest nothing;
+  nothing.config = options.initial_config;
+  if (options.data_file_version) nothing.data_file_version = *options.data_file_version;
+  if (options.enable_stable_row_ids) {
+    nothing.reader_feature_flags = nothing.writer_feature_flags = feature::kStableRowIds;
+  }
+  return CommitFirst(table, nothing, 0, std::move(operation), options);
+}
+
+arrow::Result<ManifestPtr> CommitClone(const TableLocation& table, const Manifest& source,
+                                       Clone operation, const CommitOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckWritable(source));
+  const uint64_t version = operation.ref_version;
+  return CommitFirst(table, source, version, std::move(operation), options);
 }
 
 }  // namespace glaive::table

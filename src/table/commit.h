@@ -81,4 +81,8 @@ arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr&
 arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
                                         const CommitOptions& options);
 
+// The first version of a table, or of a branch, that is a copy of `source`, and has its number.
+arrow::Result<ManifestPtr> CommitClone(const TableLocation& table, const Manifest& source,
+                                       Clone operation, const CommitOptions& options);
+
 }  // namespace glaive::table

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -65,6 +66,8 @@ struct Merge {
 // 106. An older version's content as a new version.
 struct Restore {
   uint64_t version = 0;
+  // That version's manifest, which Commit reads for Apply; never stored.
+  std::shared_ptr<const Manifest> content;
 };
 
 // 107. Fragment ids for a later Rewrite.

@@ -83,6 +83,9 @@ int32_t MaxFieldId(const std::vector<Field>& fields);
 void CollectFieldIds(const std::vector<Field>& fields, std::set<int32_t>* ids);
 int32_t MaxFieldId(const Schema& schema);
 
+// Sets the marks of primary and clustering keys to what the metadata's reserved entries say.
+void SetKeysFromMetadata(Field& field);
+
 // Whether a metadata value that is a switch is on: 1, true, on, yes, y.
 bool IsTrue(std::string_view text);
 

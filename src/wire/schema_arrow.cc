@@ -77,22 +77,6 @@ std::vector<std::shared_ptr<arrow::Field>> ChildFields(const arrow::DataType& ty
   }
 }
 
-void ReadKeys(Field& field) {
-  const auto value = [&](const char* key) -> std::optional<std::string> {
-    const auto entry = field.metadata.find(key);
-    if (entry == field.metadata.end()) return std::nullopt;
-    return entry->second;
-  };
-  const auto position = [&](const char* key) {
-    return static_cast<uint32_t>(std::max(0, NumberOf(value(key).value_or("")).value_or(0)));
-  };
-  field.unenforced_primary_key_position = position("lance-schema:unenforced-primary-key:position");
-  field.unenforced_primary_key = field.unenforced_primary_key_position > 0 ||
-                                 IsTrue(value("lance-schema:unenforced-primary-key").value_or(""));
-  field.unenforced_clustering_key_position =
-      position("lance-schema:unenforced-clustering-key:position");
-}
-
 arrow::Result<Field> FromArrow(const arrow::Field& source, int32_t& next_id, uint32_t depth) {
   if (depth > kMaxDepth) return Unsupported("a schema nested more than {} deep", kMaxDepth);
   Field field{.id = next_id++, .name = source.name(), .nullable = source.nullable()};
@@ -115,7 +99,7 @@ arrow::Result<Field> FromArrow(const arrow::Field& source, int32_t& next_id, uin
     ARROW_ASSIGN_OR_RAISE(Field converted, FromArrow(*child, next_id, depth + 1));
     field.children.push_back(std::move(converted));
   }
-  ReadKeys(field);
+  SetKeysFromMetadata(field);
   return field;
 }
 
@@ -141,6 +125,22 @@ arrow::Status CheckNames(const arrow::Schema& schema) {
 }
 
 }  // namespace
+
+void SetKeysFromMetadata(Field& field) {
+  const auto value = [&](const char* key) -> std::optional<std::string> {
+    const auto entry = field.metadata.find(key);
+    if (entry == field.metadata.end()) return std::nullopt;
+    return entry->second;
+  };
+  const auto position = [&](const char* key) {
+    return static_cast<uint32_t>(std::max(0, NumberOf(value(key).value_or("")).value_or(0)));
+  };
+  field.unenforced_primary_key_position = position("lance-schema:unenforced-primary-key:position");
+  field.unenforced_primary_key = field.unenforced_primary_key_position > 0 ||
+                                 IsTrue(value("lance-schema:unenforced-primary-key").value_or(""));
+  field.unenforced_clustering_key_position =
+      position("lance-schema:unenforced-clustering-key:position");
+}
 
 arrow::Result<std::shared_ptr<arrow::Field>> ToArrow(const Field& field) {
   StringMap metadata = field.metadata;

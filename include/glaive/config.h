@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "glaive/dataset.h"
+#include "glaive/write.h"
+
+namespace glaive {
+
+/// A change of a map of strings.
+struct MetadataEdit {
+  std::map<std::string, std::optional<std::string>> entries;  ///< nothing: the key is removed
+  bool replace = false;                                       ///< all other keys go first
+};
+
+struct ConfigOptions {
+  Durability durability = Durability::kDefault;
+  std::map<std::string, std::string> transaction_properties;
+};
+
+/// Settings that engines read; keys that begin with "lance." are theirs. One version, as with each
+/// call below. Two writers may edit different keys at once; of one key the second gets a
+/// CommitConflict, for good.
+arrow::Result<Dataset> UpdateConfig(const Dataset& dataset, const MetadataEdit& edit,
+                                    const ConfigOptions& options = {});
+
+/// What users note of a table; no engine reads it.
+arrow::Result<Dataset> UpdateTableMetadata(const Dataset& dataset, const MetadataEdit& edit,
+                                           const ConfigOptions& options = {});
+
+/// The metadata of the Arrow schema.
+arrow::Result<Dataset> UpdateSchemaMetadata(const Dataset& dataset, const MetadataEdit& edit,
+                                            const ConfigOptions& options = {});
+
+/// The metadata of fields, by name or by dotted path. The reserved keys
+/// "lance-schema:unenforced-primary-key", "…:position" and "…-clustering-key:position" mark keys,
+/// which cannot be changed once they are set.
+///
+/// Errors: InvalidInput for fields that are not there, and for keys that cannot be.
+arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
+                                           const std::map<std::string, MetadataEdit>& edits,
+                                           const ConfigOptions& options = {});
+
+/// A place besides the table's own folder where its files may lie.
+struct DatasetBasePath {
+  uint32_t id = 0;  ///< 0, of a base to be added: one is chosen
+  std::optional<std::string> name;
+  bool is_dataset_root =
+      false;         ///< data files lie in data/ below the path; else in the path itself
+  std::string path;  ///< absolute path or URI
+
+  bool operator==(const DatasetBasePath&) const = default;
+};
+
+/// The bases of this version, in the order in which they were added.
+std::vector<DatasetBasePath> BasePaths(const Dataset& dataset);
+
+/// Errors: InvalidInput where a base has that id, name or path.
+arrow::Result<Dataset> AddBases(const Dataset& dataset, std::span<const DatasetBasePath> bases,
+                                const ConfigOptions& options = {});
+
+}  // namespace glaive

@@ -1,0 +1,79 @@
+#include "glaive/config.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "call.h"
+
+namespace glaive::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using Entries = std::map<std::string, std::optional<std::string>>;
+using Update = arrow::Result<Dataset> (*)(const Dataset&, const MetadataEdit&,
+                                          const ConfigOptions&);
+
+void DefUpdate(nb::module_& m, const char* name, Update update) {
+  m.def(
+      name,
+      [update](const Dataset& dataset, Entries entries, bool replace) {
+        const MetadataEdit edit{.entries = std::move(entries), .replace = replace};
+        return Call().Run([&] { return update(dataset, edit, {}); });
+      },
+      "dataset"_a, "entries"_a, "replace"_a);
+}
+
+}  // namespace
+
+void BindConfig(nb::module_& m) {
+  DefUpdate(m, "update_config", &UpdateConfig);
+  DefUpdate(m, "update_table_metadata", &UpdateTableMetadata);
+  DefUpdate(m, "update_schema_metadata", &UpdateSchemaMetadata);
+  m.def(
+      "update_field_metadata",
+      [](const Dataset& dataset, const std::map<std::string, Entries>& fields, bool replace) {
+        std::map<std::string, MetadataEdit> edits;
+        for (const auto& [path, entries] : fields) {
+          edits[path] = {.entries = entries, .replace = replace};
+        }
+        return Call().Run([&] { return UpdateFieldMetadata(dataset, edits); });
+      },
+      "dataset"_a, "fields"_a, "replace"_a);
+
+  nb::class_<DatasetBasePath>(m, "DatasetBasePath")
+      .def(
+          "__init__",
+          [](DatasetBasePath* self, std::string path, std::optional<std::string> name,
+             bool is_dataset_root, std::optional<uint32_t> id) {
+            new (self)
+                DatasetBasePath{id.value_or(0), std::move(name), is_dataset_root, std::move(path)};
+          },
+          "path"_a, "name"_a = nb::none(), "is_dataset_root"_a = false, "id"_a = nb::none())
+      .def_ro("id", &DatasetBasePath::id)
+      .def_ro("name", &DatasetBasePath::name)
+      .def_ro("is_dataset_root", &DatasetBasePath::is_dataset_root)
+      .def_ro("path", &DatasetBasePath::path);
+  m.def("base_paths", &BasePaths, "dataset"_a);
+  m.def(
+      "add_bases",
+      [](const Dataset& dataset, const std::vector<DatasetBasePath>& bases,
+         std::map<std::string, std::string> properties) {
+        const ConfigOptions options{.transaction_properties = std::move(properties)};
+        return Call().Run([&] { return AddBases(dataset, bases, options); });
+      },
+      "dataset"_a, "bases"_a, "transaction_properties"_a);
+}
+
+}  // namespace glaive::python
