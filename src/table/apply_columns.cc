@@ -47,21 +47,6 @@ arrow::Status ReplaceColumns(DataFragment& fragment, const DataFile& file) {
   return arrow::Status::OK();
 }
 
-// The schema changes under an index: which of its fields go is not looked at yet.
-arrow::Status RefuseIndices(const Manifest& manifest) {
-  if (manifest.index_section.empty()) return arrow::Status::OK();
-  return Unsupported("changing the columns of a table that has indices");
-}
-
-std::vector<uint64_t> IdsBut(const FragmentTable& table, const std::set<uint64_t>& kept) {
-  std::vector<uint64_t> ids;
-  static_cast<void>(table.Visit([&](const Fragment& fragment) {
-    if (!kept.contains(fragment.id())) ids.push_back(fragment.id());
-    return arrow::Status::OK();
-  }));
-  return ids;
-}
-
 }  // namespace
 
 arrow::Status ApplyTo(Manifest& next, const DataReplacement& operation) {
@@ -91,53 +76,6 @@ arrow::Status ApplyTo(Manifest& next, const DataReplacement& operation) {
   const auto& fields = operation.replacements.front().new_file.fields;
   return WithdrawCoverage(next, std::vector<uint64_t>(ids.begin(), ids.end()),
                           {fields.begin(), fields.end()});
-}
-
-// Id 0 is fragment 0 where the table has one that was not named yet, and else a new fragment.
-arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
-  ARROW_RETURN_NOT_OK(RefuseIndices(next));
-  // Its fragments' rows would count as changed by this version.
-  if (next.has_stable_row_ids()) {
-    return Unsupported("adding columns to a table with stable row ids");
-  }
-  std::set<uint64_t> named;
-  std::vector<DataFragment> known;
-  std::vector<DataFragment> added;
-  for (const DataFragment& fragment : merge.fragments) {
-    if (next.fragments.Find(fragment.id) && named.insert(fragment.id).second) {
-      known.push_back(fragment);
-    } else if (fragment.id == 0) {
-      added.push_back(fragment);
-    } else {
-      return InvalidInput("fragment {} is not in version {}, or is named twice", fragment.id,
-                          next.version - 1);
-    }
-  }
-  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(IdsBut(next.fragments, named)));
-  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(known));
-  ARROW_ASSIGN_OR_RAISE(added, WithIds(std::move(added), next.max_fragment_id));
-  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(added));
-  next.schema = merge.schema;
-  return arrow::Status::OK();
-}
-
-// Files that hold nothing but dropped columns go; the hidden row lineage counts as something.
-arrow::Status ApplyTo(Manifest& next, const Project& project) {
-  ARROW_RETURN_NOT_OK(RefuseIndices(next));
-  std::set<int32_t> ids = {-3, -4, -5};
-  wire::CollectFieldIds(project.schema.fields, &ids);
-  const auto is_dead = [&](const DataFile& file) {
-    return std::ranges::none_of(file.fields, [&](int32_t id) { return ids.contains(id); });
-  };
-  std::vector<DataFragment> changed;
-  ARROW_RETURN_NOT_OK(next.fragments.Visit([&](const Fragment& view) {
-    ARROW_ASSIGN_OR_RAISE(DataFragment fragment, view.Parse());
-    if (std::erase_if(fragment.files, is_dead) > 0) changed.push_back(std::move(fragment));
-    return arrow::Status::OK();
-  }));
-  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(changed));
-  next.schema = project.schema;
-  return arrow::Status::OK();
 }
 
 }  // namespace glaive::table

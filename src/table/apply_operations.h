@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <arrow/result.h>
@@ -42,6 +44,16 @@ arrow::Result<wire::DataFragment> ParseExisting(const Manifest& manifest, uint64
 
 // One version for all rows of a fragment.
 wire::RowSequence AllOfVersion(const wire::DataFragment& fragment, uint64_t version);
+
+// Fields that a file of the schema may hold columns of: its own, and the hidden row lineage.
+std::set<int32_t> LiveFields(const wire::Schema& schema);
+
+// Drops files that hold nothing live; whether there were any.
+bool DropDeadFiles(const std::set<int32_t>& live, wire::DataFragment& fragment);
+
+// Puts back what the messages of `before` held beyond what this build knows, as far as `after` has
+// these messages and does not say something of its own.
+void KeepUnknownFields(const wire::DataFragment& before, wire::DataFragment& after);
 
 // With stable row ids every new row gets the next one; it was made, and last changed, here.
 arrow::Status GiveRowIds(std::vector<wire::DataFragment>& fragments, Manifest& next);

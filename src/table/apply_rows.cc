@@ -48,6 +48,33 @@ wire::RowSequence AllOfVersion(const DataFragment& fragment, uint64_t version) {
   return wire::InlineSequence{SerializeRowVersions({&run, 1})};
 }
 
+std::set<int32_t> LiveFields(const wire::Schema& schema) {
+  std::set<int32_t> live = {-3, -4, -5};
+  wire::CollectFieldIds(schema.fields, &live);
+  return live;
+}
+
+bool DropDeadFiles(const std::set<int32_t>& live, DataFragment& fragment) {
+  return std::erase_if(fragment.files, [&](const DataFile& file) {
+           return std::ranges::none_of(file.fields, [&](int32_t id) { return live.contains(id); });
+         }) > 0;
+}
+
+void KeepUnknownFields(const DataFragment& before, DataFragment& after) {
+  if (after.unknown_fields.empty()) after.unknown_fields = before.unknown_fields;
+  for (DataFile& file : after.files) {
+    const auto old = std::ranges::find(before.files, file.path, &DataFile::path);
+    if (old != before.files.end() && file.unknown_fields.empty()) {
+      file.unknown_fields = old->unknown_fields;
+    }
+  }
+  if (after.deletion_file && before.deletion_file &&
+      after.deletion_file->id == before.deletion_file->id &&
+      after.deletion_file->unknown_fields.empty()) {
+    after.deletion_file->unknown_fields = before.deletion_file->unknown_fields;
+  }
+}
+
 arrow::Status GiveRowIds(std::vector<DataFragment>& fragments, Manifest& next) {
   if (!next.has_stable_row_ids()) return arrow::Status::OK();
   for (DataFragment& fragment : fragments) {

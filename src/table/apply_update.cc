@@ -17,20 +17,6 @@ using wire::DataFragment;
 
 constexpr Location kOperation = {"(operation)"};
 
-// Fields that a file may hold besides those of the schema: the hidden row lineage.
-std::set<int32_t> LiveFields(const Manifest& manifest) {
-  std::set<int32_t> live = {-3, -4, -5};
-  wire::CollectFieldIds(manifest.schema.fields, &live);
-  return live;
-}
-
-// A column may have been dropped since the files were written.
-void DropDeadFiles(const std::set<int32_t>& live, DataFragment& fragment) {
-  std::erase_if(fragment.files, [&](const DataFile& file) {
-    return std::ranges::none_of(file.fields, [&](int32_t id) { return live.contains(id); });
-  });
-}
-
 // Rows that `offsets` names got their values from this version; the others keep theirs.
 arrow::Result<wire::RowSequence> RefreshVersions(const DataFragment& fragment,
                                                  const std::string& offsets, uint64_t version) {
@@ -60,8 +46,10 @@ arrow::Result<DataFragment> Updated(const Manifest& next, const Update& update,
   if (!fragment.overlays.empty() && !update.fields_modified.empty()) {
     return Unsupported("rewriting columns of fragment {}, which has overlays", fragment.id);
   }
+  const DataFragment before = fragment;
   fragment.files = theirs.files;
   fragment.deletion_file = theirs.deletion_file;
+  KeepUnknownFields(before, fragment);
   DropDeadFiles(live, fragment);
   const auto offsets = update.updated_fragment_offsets.find(fragment.id);
   if (in_place && next.has_stable_row_ids() && offsets != update.updated_fragment_offsets.end()) {
@@ -187,7 +175,7 @@ arrow::Status ApplyTo(Manifest& next, const Update& update) {
   if (!update.compacted_sstables.empty()) {
     return Unsupported("an update that works off a write-ahead log");
   }
-  const std::set<int32_t> live = LiveFields(next);
+  const std::set<int32_t> live = LiveFields(next.schema);
   std::vector<uint64_t> sources = update.removed_fragment_ids;
   std::vector<uint64_t> updated_ids;
   std::vector<DataFragment> updated;
