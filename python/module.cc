@@ -19,4 +19,6 @@ NB_MODULE(_native, m) {
   glaive::python::BindConfig(m);
   glaive::python::BindRefs(m);
   glaive::python::BindFile(m);
+  glaive::python::BindOperation(m);
+  glaive::python::BindCommit(m);
 }

@@ -31,6 +31,16 @@ struct DeletionFileInfo {
   std::string path;  ///< relative to the table's root
 };
 
+/// A file whose values take the place of a fragment's own in some rows of some fields.
+struct OverlayFile {
+  DataFileInfo data_file;
+  /// Physical rows covered, ascending; the n-th has the n-th value of the file's column. One list
+  /// for all fields of the file, or, with `per_field`, one for each.
+  std::vector<std::vector<uint32_t>> offsets;
+  bool per_field = false;
+  std::optional<uint64_t> committed_version;  ///< absent before the commit
+};
+
 /// One fragment's entry in a manifest, or what a worker wrote for one that is not committed yet
 /// (id 0). An immutable value, cheap to copy.
 class FragmentMetadata {
@@ -45,6 +55,8 @@ class FragmentMetadata {
   uint64_t num_rows() const { return physical_rows() - num_deletions(); }
   std::vector<DataFileInfo> files() const;
   std::optional<DeletionFileInfo> deletion_file() const;
+  /// Oldest first: where two cover a cell, the later one counts.
+  arrow::Result<std::vector<OverlayFile>> overlays() const;
 
   bool operator==(const FragmentMetadata& other) const;
 

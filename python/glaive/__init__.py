@@ -17,7 +17,16 @@ from . import fragment as fragment
 from . import optimize as optimize
 from ._native import DatasetBasePath
 from ._native import version as engine_version
-from .dataset import LanceDataset, LanceScanner, Session, Transaction, write_dataset
+from .dataset import (
+    Index,
+    IndexFile,
+    LanceDataset,
+    LanceOperation,
+    LanceScanner,
+    Session,
+    Transaction,
+    write_dataset,
+)
 from .errors import InvalidInput, NotFound
 from .fragment import FragmentMetadata, LanceFragment
 
@@ -31,8 +40,11 @@ __version__ = "14.0.2"
 __all__ = [
     "DatasetBasePath",
     "FragmentMetadata",
+    "Index",
+    "IndexFile",
     "LanceDataset",
     "LanceFragment",
+    "LanceOperation",
     "LanceScanner",
     "Session",
     "Transaction",

@@ -1,22 +1,39 @@
-"""Operations, transactions and committing them."""
+"""Transactions, and making versions of operations that were put together elsewhere."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-from uuid import uuid4
+import os
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _native
+from ._arguments import refuse
+from ._exchange import (
+    operation_to_native,
+    transaction_from_native,
+    transaction_to_native,
+)
+from ._operations import Index as Index
+from ._operations import IndexFile as IndexFile
+from ._operations import LanceOperation as LanceOperation
+from ._operations import Transaction as Transaction
+from ._options import as_durability
+from .errors import InvalidInput
+
+if TYPE_CHECKING:
+    from .commit import CommitLock
+    from .dataset import LanceDataset
+
+# Property of a transaction under which its message is kept.
+LANCE_COMMIT_MESSAGE_KEY = "__lance_commit_message"
+
+_DEFAULT_COMMIT_TIMEOUT = timedelta(minutes=30)
 
 
-@dataclass
-class Transaction:
-    """The change that made a version. `operation` is its name, such as ``"Append"``."""
-
-    read_version: int
-    operation: Any
-    uuid: str = field(default_factory=lambda: str(uuid4()))
-    transaction_properties: dict[str, str] | None = field(default_factory=dict)
+class BulkCommitResult(TypedDict):
+    dataset: LanceDataset
+    merged: Transaction
 
 
 class CommitVerbs:
@@ -24,9 +41,194 @@ class CommitVerbs:
 
     _ds: _native.Dataset
 
+    @staticmethod
+    def commit(
+        base_uri: str | os.PathLike[str] | LanceDataset,
+        operation: LanceOperation.BaseOperation | Transaction,
+        read_version: int | None = None,
+        commit_lock: CommitLock | None = None,
+        storage_options: dict[str, str] | None = None,
+        enable_v2_manifest_paths: bool | None = None,
+        detached: bool | None = False,
+        max_retries: int = 20,
+        *,
+        commit_message: str | None = None,
+        enable_stable_row_ids: bool | None = None,
+        namespace_client: Any | None = None,
+        table_id: list[str] | None = None,
+        namespace_client_managed_versioning: bool = False,
+        base_store_params: dict[str, dict[str, str]] | None = None,
+        commit_timeout: timedelta | None = _DEFAULT_COMMIT_TIMEOUT,
+        strict: bool = False,
+        idempotency_token: str | None = None,
+        durability: Literal["commit", "none"] | None = None,
+    ) -> LanceDataset:
+        """Makes a version of an operation, on top of whatever was committed since it was made.
+
+        Parameters
+        ----------
+        base_uri : str, path or LanceDataset
+            The table. An Overwrite makes one where there is none.
+        operation : LanceOperation.BaseOperation or Transaction
+            What changes. A transaction brings its own read version, id and properties.
+        read_version : int, optional
+            The version that the operation was made from; an Overwrite or Restore needs none.
+        enable_v2_manifest_paths, enable_stable_row_ids : bool, optional
+            For a new table.
+        detached : bool
+            Makes a version outside of the table's history, of the version read as it is. Nothing
+            but its number, which is random, leads to it.
+        max_retries : int
+            Attempts when other writers are faster. 0, for an Overwrite: it becomes the version
+            after `read_version`, or fails.
+        commit_message : str, optional
+            Kept in the transaction's properties.
+        commit_timeout : timedelta, optional
+            For all attempts together; None: no limit.
+        strict : bool
+            Only if nothing was committed since `read_version`. Not in pylance.
+        idempotency_token : str, optional
+            Names this commit. If a version was made under the name, that one is returned and none
+            is made. All transactions of the table are looked at. Not in pylance.
+        durability : {"commit", "none"}, optional
+            As in `write_dataset`.
+
+        Others
+            Not supported: NotImplementedError when they are given.
+
+        Raises
+        ------
+        CommitConflictError
+            Another writer's change stands in the way. `retryable` tells whether the operation may
+            be made again from the newer version.
+        """
+        refuse(
+            "LanceDataset.commit",
+            commit_lock=_checked_lock(commit_lock),
+            storage_options=storage_options,
+            namespace_client=namespace_client,
+            table_id=table_id,
+            namespace_client_managed_versioning=namespace_client_managed_versioning,
+            base_store_params=base_store_params,
+        )
+        target = _target(base_uri)
+        transaction = _transaction(operation, read_version, commit_message)
+        options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
+        options.enable_stable_row_ids = bool(enable_stable_row_ids)
+        options.strict = strict
+        options.idempotency_token = idempotency_token
+        options.durability = as_durability(durability)
+        return _dataset(_native.commit(target, transaction, options))
+
+    @staticmethod
+    def commit_batch(
+        dest: str | os.PathLike[str] | LanceDataset,
+        transactions: Sequence[Transaction],
+        commit_lock: CommitLock | None = None,
+        storage_options: dict[str, str] | None = None,
+        enable_v2_manifest_paths: bool | None = None,
+        detached: bool | None = False,
+        max_retries: int = 20,
+        base_store_params: dict[str, dict[str, str]] | None = None,
+        commit_timeout: timedelta | None = _DEFAULT_COMMIT_TIMEOUT,
+    ) -> BulkCommitResult:
+        """Commits several appends as one version. Other parameters are those of `commit`.
+
+        Their properties are kept; one that two of them set to different values is refused.
+
+        Returns
+        -------
+        dict
+            ``dataset``: the version made. ``merged``: the transaction that made it.
+        """
+        refuse(
+            "LanceDataset.commit_batch",
+            commit_lock=_checked_lock(commit_lock),
+            storage_options=storage_options,
+            base_store_params=base_store_params,
+        )
+        batch = [transaction_to_native(transaction) for transaction in transactions]
+        options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
+        result = _native.commit_batch(_target(dest), batch, options)
+        return {
+            "dataset": _dataset(result.dataset),
+            "merged": transaction_from_native(result.merged),
+        }
+
     def read_transaction(self, version: int) -> Transaction | None:
-        """The change that made `version`, where the version still tells."""
-        info = self._ds.read_transaction(version)
-        if info is None:
-            return None
-        return Transaction(info.read_version, info.operation, info.uuid, info.properties)
+        """The transaction that made `version`, where the version still tells."""
+        transaction = _native.transaction_of(self._ds, version)
+        return None if transaction is None else transaction_from_native(transaction)
+
+    def get_transactions(self, recent_transactions: int = 10) -> list[Transaction | None]:
+        """Those that made this version and the ones before it, newest first."""
+        return [
+            None if transaction is None else transaction_from_native(transaction)
+            for transaction in _native.recent_transactions(self._ds, recent_transactions)
+        ]
+
+
+def _checked_lock(commit_lock: Any) -> Any:
+    if commit_lock and not callable(commit_lock):
+        raise TypeError(f"commit_lock must be a function, got {type(commit_lock)}")
+    return commit_lock
+
+
+def _target(destination: Any) -> Any:
+    from .dataset import LanceDataset
+
+    if isinstance(destination, LanceDataset):
+        return destination._ds
+    if isinstance(destination, (str, os.PathLike)):
+        return os.fspath(destination)
+    raise TypeError(f"base_uri must be str, Path, or LanceDataset, got {type(destination)}")
+
+
+def _transaction(
+    operation: Any, read_version: int | None, message: str | None
+) -> _native.Transaction:
+    if type(operation).__name__ == "Transaction":
+        if message is not None:
+            raise InvalidInput(
+                "commit_message is not supported when calling commit with a Transaction."
+                " Set it among the transaction's properties instead."
+            )
+        return transaction_to_native(operation)
+    if not any(base.__name__ == "BaseOperation" for base in type(operation).__mro__):
+        raise TypeError(
+            "operation must be a LanceOperation.BaseOperation or Transaction,"
+            f" got {type(operation)}"
+        )
+    if read_version is None and type(operation).__name__ not in ("Overwrite", "Restore"):
+        raise InvalidInput(
+            "read_version is required for all operations except Overwrite and Restore"
+        )
+    transaction = _native.Transaction()
+    transaction.read_version = read_version
+    transaction.operation = operation_to_native(operation)
+    if message is not None:
+        transaction.properties = {LANCE_COMMIT_MESSAGE_KEY: message}
+    return transaction
+
+
+def _options(
+    detached: bool | None,
+    max_retries: int,
+    timeout: timedelta | None,
+    enable_v2_manifest_paths: bool | None,
+) -> _native.CommitOptions:
+    options = _native.CommitOptions()
+    options.detached = bool(detached)
+    options.max_retries = max_retries
+    if timeout is not None and timeout <= timedelta(0):
+        raise InvalidInput(f"commit_timeout must be positive, not {timeout}")
+    options.timeout_ms = None if timeout is None else -(-timeout // timedelta(milliseconds=1))
+    if enable_v2_manifest_paths is not None:
+        options.enable_v2_manifest_paths = enable_v2_manifest_paths
+    return options
+
+
+def _dataset(native: _native.Dataset) -> LanceDataset:
+    from .dataset import LanceDataset
+
+    return LanceDataset._made(native)

@@ -278,41 +278,6 @@ class UnbuiltDataset:
     ) -> NoReturn:
         unbuilt("LanceDataset.commit_existing_index_segments")
 
-    @staticmethod
-    def commit(
-        base_uri: Any,
-        operation: Any,
-        read_version: Any = None,
-        commit_lock: Any = None,
-        storage_options: Any = None,
-        enable_v2_manifest_paths: Any = None,
-        detached: Any = False,
-        max_retries: Any = 20,
-        *,
-        commit_message: Any = None,
-        enable_stable_row_ids: Any = None,
-        namespace_client: Any = None,
-        table_id: Any = None,
-        namespace_client_managed_versioning: Any = False,
-        base_store_params: Any = None,
-        commit_timeout: Any = timedelta(seconds=1800),
-    ) -> NoReturn:
-        unbuilt("LanceDataset.commit")
-
-    @staticmethod
-    def commit_batch(
-        dest: Any,
-        transactions: Any,
-        commit_lock: Any = None,
-        storage_options: Any = None,
-        enable_v2_manifest_paths: Any = None,
-        detached: Any = False,
-        max_retries: Any = 20,
-        base_store_params: Any = None,
-        commit_timeout: Any = timedelta(seconds=1800),
-    ) -> NoReturn:
-        unbuilt("LanceDataset.commit_batch")
-
     def shallow_clone(
         self,
         target_path: Any,
@@ -334,8 +299,6 @@ class UnbuiltDataset:
     def migrate_manifest_paths_v2(self) -> NoReturn:
         unbuilt("LanceDataset.migrate_manifest_paths_v2")
 
-    def get_transactions(self, recent_transactions: Any = 10) -> NoReturn:
-        unbuilt("LanceDataset.get_transactions")
 
     def sql(self, sql: Any) -> NoReturn:
         unbuilt("LanceDataset.sql")

@@ -13,7 +13,12 @@ import pyarrow.dataset
 from . import _native
 from ._arguments import projection, refuse, row_numbers, uri_text
 from ._columns import ColumnVerbs
+from ._commits import LANCE_COMMIT_MESSAGE_KEY as LANCE_COMMIT_MESSAGE_KEY
+from ._commits import BulkCommitResult as BulkCommitResult
 from ._commits import CommitVerbs
+from ._commits import Index as Index
+from ._commits import IndexFile as IndexFile
+from ._commits import LanceOperation as LanceOperation
 from ._commits import Transaction as Transaction
 from ._indices import IndexVerbs
 from ._rows import DeleteResult as DeleteResult

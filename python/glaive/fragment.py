@@ -22,6 +22,7 @@ from .types import _coerce_reader
 if TYPE_CHECKING:
     from ._arguments import Filter
     from ._scanner import LanceScanner
+    from ._operations import Transaction
     from ._session import Session
     from .dataset import LanceDataset
     from .types import ReaderLike
@@ -536,7 +537,7 @@ def write_fragments(
     table_id: list[str] | None = None,
     session: Session | None = None,
     durability: Literal["commit", "none"] | None = None,
-) -> list[FragmentMetadata]:
+) -> list[FragmentMetadata] | Transaction:
     """Writes data files and commits nothing.
 
     The parameters are those of `write_dataset`. `enable_stable_row_ids` has no effect: ids are
@@ -544,14 +545,14 @@ def write_fragments(
 
     Returns
     -------
-    list of FragmentMetadata
-        One for each file, with id 0.
+    list of FragmentMetadata, or Transaction
+        One for each file, with id 0. With `return_transaction`: the Append or Overwrite that makes
+        a version of them.
     """
     from .dataset import LanceDataset
 
     refuse(
         "write_fragments",
-        return_transaction=return_transaction,
         progress=progress,
         storage_options=storage_options,
         target_bases=target_bases,
@@ -579,5 +580,10 @@ def write_fragments(
         target: Any = dataset_uri._ds
     else:
         target = uri_text(dataset_uri)
-    fragments = _native.write_fragments(_coerce_reader(data, schema), target, options)
+    reader = _coerce_reader(data, schema)
+    if return_transaction:
+        from ._exchange import transaction_from_native
+
+        return transaction_from_native(_native.write_transaction(reader, target, options))
+    fragments = _native.write_fragments(reader, target, options)
     return [from_native(fragment) for fragment in fragments]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -52,6 +53,18 @@ class LanceSchema:
         return LanceSchema(_native.TableSchema.from_arrow(schema))
 
     @staticmethod
+    def from_pylance(schema: Any) -> LanceSchema:
+        """The same fields and ids, out of a ``lance.schema.LanceSchema``."""
+        if type(schema).__name__ != "LanceSchema":
+            raise TypeError(f"a LanceSchema or pyarrow.Schema is wanted, not {type(schema)}")
+        # How it pickles: metadata as JSON, then a Field message for each field, parents first.
+        _, (metadata, *fields) = schema.__reduce__()
+        message = b"".join(_record(1, field) for field in fields)
+        for key, value in json.loads(metadata).items():
+            message += _record(5, _record(1, key.encode()) + _record(2, value.encode()))
+        return LanceSchema._parsed(message)
+
+    @staticmethod
     def _parsed(data: bytes) -> LanceSchema:
         return LanceSchema(_native.TableSchema.parse(data))
 
@@ -79,6 +92,17 @@ class LanceSchema:
 
     def __repr__(self) -> str:
         return f"LanceSchema({self.fields()})"
+
+
+def _record(number: int, payload: bytes) -> bytes:
+    """A field of a protobuf message that holds bytes."""
+    length = len(payload)
+    out = bytearray([number << 3 | 2])
+    while length > 0x7F:
+        out.append(length & 0x7F | 0x80)
+        length >>= 7
+    out.append(length)
+    return bytes(out) + payload
 
 
 def _shape(field: LanceField) -> tuple[object, ...]:

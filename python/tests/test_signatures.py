@@ -12,6 +12,9 @@ OURS_ONLY = {
     "dataset.DatasetOptimizer.compact_files.max_page_bytes",
     "dataset.DatasetOptimizer.compact_files.data_cache_bytes",
     "dataset.DatasetOptimizer.compact_files.durability",
+    "dataset.LanceDataset.commit.durability",
+    "dataset.LanceDataset.commit.idempotency_token",
+    "dataset.LanceDataset.commit.strict",
     "dataset.LanceDataset.delete.durability",
     "dataset.write_dataset.durability",
     "fragment.write_fragments.durability",
@@ -27,9 +30,8 @@ OURS_ONLY = {
 NOT_BUILT = {
     # Modules' own helpers and the names of later work.
     "dataset": {
-        "AlterColumn", "AutoCleanupConfig", "Branch", "BulkCommitResult", "DataStatistics",
-        "DatasetDelta", "ExecuteResult", "FieldStatistics", "Index", "IndexFile",
-        "IndexInformation", "LanceOperation", "MergeInsertBuilder", "SqlQuery", "SqlQueryBuilder",
+        "AlterColumn", "AutoCleanupConfig", "Branch", "DataStatistics",
+        "DatasetDelta", "ExecuteResult", "FieldStatistics", "IndexInformation", "MergeInsertBuilder", "SqlQuery", "SqlQueryBuilder",
         "Tag", "Tags", "Branches", "UpdateResult", "VectorIndexReader", "VectorSearchQuery",
         "serialize_row_addrs",
     },

@@ -1,5 +1,6 @@
 #include "glaive/fragment.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "dataset/fragment_files.h"
 #include "dataset/fragment_state.h"
 #include "table/deletion_vector.h"
 
@@ -39,6 +41,17 @@ Json ToJson(const wire::DataFile& file) {
   json["file_size_bytes"] = file.file_size_bytes != 0 ? Json(file.file_size_bytes) : Json(nullptr);
   json["base_id"] = OrNull(file.base_id);
   json["path"] = file.path;
+  return json;
+}
+
+// What cannot be read is told by what reads the fragment's rows; here it shows as no overlay.
+Json OverlayJson(const std::string& message) {
+  const auto overlay = dataset::OverlayInfoOf(message);
+  if (!overlay.ok()) return nullptr;
+  Json json;
+  json["data_file"] = ToJson(dataset::WireOf(overlay->data_file));
+  json["offsets"] = overlay->per_field ? Json(overlay->offsets) : Json(overlay->offsets.front());
+  json["committed_version"] = OrNull(overlay->committed_version);
   return json;
 }
 
@@ -140,6 +153,33 @@ wire::DataFile DataFileFrom(const Json& json) {
   return file;
 }
 
+std::vector<uint32_t> Offsets(const Json& json) {
+  std::vector<uint32_t> offsets;
+  for (const Json& offset : json) offsets.push_back(Integer<uint32_t>(offset, "an offset"));
+  std::ranges::sort(offsets);
+  return offsets;
+}
+
+// A list of offsets for all fields, or a list of such lists.
+std::string OverlayFrom(const Json& json) {
+  if (!json.is_object()) throw BadJson("an overlay is not an object");
+  const Json* file = FindValue(json, "data_file");
+  const Json* offsets = FindValue(json, "offsets");
+  if (file == nullptr) throw BadJson("an overlay has no 'data_file'");
+  if (offsets == nullptr || !offsets->is_array()) throw BadJson("'offsets' is not a list");
+  OverlayFile overlay{.data_file = dataset::InfoOf(DataFileFrom(*file))};
+  overlay.per_field = !offsets->empty() && offsets->front().is_array();
+  if (overlay.per_field) {
+    for (const Json& list : *offsets) overlay.offsets.push_back(Offsets(list));
+  } else {
+    overlay.offsets.push_back(Offsets(*offsets));
+  }
+  overlay.committed_version = OptionalInteger<uint64_t>(json, "committed_version");
+  const auto message = dataset::OverlayMessageOf(overlay);
+  if (!message.ok()) throw BadJson(message.status().message());
+  return *message;
+}
+
 wire::DeletionFile DeletionFileFrom(const Json& json) {
   if (!json.is_object()) throw BadJson("'deletion_file' is not an object");
   wire::DeletionFile file;
@@ -183,9 +223,9 @@ wire::DataFragment FragmentFrom(const Json& json) {
   if (const Json* file = FindValue(json, "deletion_file")) {
     fragment.deletion_file = DeletionFileFrom(*file);
   }
-  if (const Json* overlays = FindValue(json, "overlays");
-      overlays != nullptr && !overlays->empty()) {
-    throw BadJson("'overlays' are not read here");
+  if (const Json* overlays = FindValue(json, "overlays")) {
+    if (!overlays->is_array()) throw BadJson("'overlays' is not a list");
+    for (const Json& overlay : *overlays) fragment.overlays.push_back(OverlayFrom(overlay));
   }
   fragment.row_ids = SequenceFrom(json, "row_id_meta", kRowIdArms);
   fragment.created_at_versions = SequenceFrom(json, "created_at_version_meta", kRowVersionArms);
@@ -213,6 +253,9 @@ std::string FragmentMetadata::ToJson() const {
   json["files"] = Json::array();
   for (const wire::DataFile& file : fragment.files) json["files"].push_back(glaive::ToJson(file));
   json["overlays"] = Json::array();
+  for (const std::string& overlay : fragment.overlays) {
+    json["overlays"].push_back(OverlayJson(overlay));
+  }
   json["physical_rows"] = fragment.physical_rows;
   json["deletion_file"] =
       fragment.deletion_file ? glaive::ToJson(*fragment.deletion_file) : Json(nullptr);
@@ -235,14 +278,17 @@ uint64_t FragmentMetadata::num_deletions() const {
 
 std::vector<DataFileInfo> FragmentMetadata::files() const {
   std::vector<DataFileInfo> files;
-  for (const wire::DataFile& file : state_->fragment.files) {
-    DataFileInfo info{file.path, file.fields, file.column_indices, file.file_major_version,
-                      file.file_minor_version};
-    if (file.file_size_bytes != 0) info.file_size_bytes = file.file_size_bytes;
-    info.base_id = file.base_id;
-    files.push_back(std::move(info));
-  }
+  for (const wire::DataFile& file : state_->fragment.files) files.push_back(dataset::InfoOf(file));
   return files;
+}
+
+arrow::Result<std::vector<OverlayFile>> FragmentMetadata::overlays() const {
+  std::vector<OverlayFile> overlays;
+  for (const std::string& message : state_->fragment.overlays) {
+    ARROW_ASSIGN_OR_RAISE(auto overlay, dataset::OverlayInfoOf(message));
+    overlays.push_back(std::move(overlay));
+  }
+  return overlays;
 }
 
 std::optional<DeletionFileInfo> FragmentMetadata::deletion_file() const {

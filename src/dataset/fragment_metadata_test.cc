@@ -60,7 +60,7 @@ TEST(FragmentMetadataTest, OtherJsonIsRefusedByName) {
   refusal(R"({"id": 1, "files": [{"path": "x"}], "physical_rows": 3})", "'fields'");
   refusal(R"({"id": 1, "files": [], "physical_rows": 3, "row_id_meta": {"Inline": [256]}})",
           "out of range: 256");
-  refusal(R"({"id": 1, "files": [], "physical_rows": 3, "overlays": [{}]})", "'overlays'");
+  refusal(R"({"id": 1, "files": [], "physical_rows": 3, "overlays": [{}]})", "'data_file'");
 }
 
 }  // namespace

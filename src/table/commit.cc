@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <ranges>
 #include <thread>
 
 #include "table/apply.h"
@@ -22,8 +23,8 @@ class PendingCommit {
   PendingCommit(const TableLocation& table, ManifestPtr base, Operation operation,
                 const CommitOptions& options)
       : table_(table), options_(options), latest_(std::move(base)) {
-    transaction_.read_version = latest_->version;
-    transaction_.uuid = NewUuid();
+    transaction_.read_version = options.read_version.value_or(latest_->version);
+    transaction_.uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid;
     transaction_.properties = options.transaction_properties;
     transaction_.operation = std::move(operation);
   }
@@ -34,41 +35,72 @@ class PendingCommit {
   arrow::Result<ManifestPtr> RunAttempts();
   arrow::Status ReadRestored();
   arrow::Status CatchUp();
-  arrow::Status CheckAgainst(const VersionEntry& entry) const;
-  arrow::Result<std::shared_ptr<Manifest>> Attempt();
+  arrow::Result<ManifestPtr> FindEarlier() const;
+  bool HasOurToken(const std::optional<Transaction>& theirs) const;
+  arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
+  arrow::Result<ManifestPtr> Attempt();
   arrow::Status BackOff(uint32_t attempt, Clock::duration first_attempt);
   // An overwrite that may not be tried again wants the version after the one read, or nothing.
-  bool strict() const {
+  bool is_blind() const {
     return options_.max_retries == 0 && std::holds_alternative<Overwrite>(*transaction_.operation);
   }
 
   const TableLocation& table_;
   const CommitOptions& options_;
   const Clock::time_point deadline_ = Clock::now() + options_.timeout;
-  ManifestPtr latest_;  // the newest version that the operation was checked against
+  ManifestPtr latest_;   // the newest version that the operation was checked against
+  ManifestPtr earlier_;  // what an earlier call with our idempotency token made
   Transaction transaction_;
   RebasedFiles rebased_;
 };
 
-arrow::Status PendingCommit::CheckAgainst(const VersionEntry& entry) const {
-  const auto theirs = ReadTransaction(table_, entry);
-  if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
-    return WithContext(theirs.status(), "nothing can follow version {}, which is damaged",
-                       entry.version);
+bool PendingCommit::HasOurToken(const std::optional<Transaction>& theirs) const {
+  const auto ours = transaction_.properties.find(kIdempotencyKey);
+  if (ours == transaction_.properties.end() || !theirs) return false;
+  const auto token = theirs->properties.find(kIdempotencyKey);
+  return token != theirs->properties.end() && token->second == ours->second;
+}
+
+// The version up to the one read that has our token. A caller who does not know how an earlier call
+// ended may have looked at the table since.
+arrow::Result<ManifestPtr> PendingCommit::FindEarlier() const {
+  if (!transaction_.properties.contains(kIdempotencyKey)) return nullptr;
+  ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table_));
+  for (const VersionEntry& entry : entries | std::views::reverse) {
+    if (entry.version > latest_->version) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto theirs, ReadTransaction(table_, entry));
+    if (HasOurToken(theirs)) return ReadManifest(table_, entry);
   }
-  ARROW_RETURN_NOT_OK(theirs.status());
-  if (!*theirs || !(*theirs)->operation) {
-    return CommitConflict(Retry::kNo, entry.version, "that version does not say what it changed");
+  return nullptr;
+}
+
+arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& theirs,
+                                          uint64_t version) const {
+  if (options_.strict) {
+    return CommitConflict(Retry::kYes, version, "it was made after version {}, which was read",
+                          latest_->version);
   }
-  return CheckConflict(*transaction_.operation, *(*theirs)->operation, entry.version);
+  if (!theirs || !theirs->operation) {
+    return CommitConflict(Retry::kNo, version, "that version does not say what it changed");
+  }
+  return CheckConflict(*transaction_.operation, *theirs->operation, version);
 }
 
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
-  if (strict()) return arrow::Status::OK();
+  if (is_blind()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version));
   if (newer.empty()) return arrow::Status::OK();
-  for (const VersionEntry& entry : newer) ARROW_RETURN_NOT_OK(CheckAgainst(entry));
+  for (const VersionEntry& entry : newer) {
+    const auto theirs = ReadTransaction(table_, entry);
+    if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
+      return WithContext(theirs.status(), "nothing can follow version {}, which is damaged",
+                         entry.version);
+    }
+    ARROW_RETURN_NOT_OK(theirs.status());
+    if (HasOurToken(*theirs)) return ReadManifest(table_, entry).Value(&earlier_);
+    ARROW_RETURN_NOT_OK(CheckAgainst(*theirs, entry.version));
+  }
   ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newer.back()));
   ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
   const size_t already_written = rebased_.written.size();
@@ -86,14 +118,15 @@ arrow::Status PendingCommit::ReadRestored() {
 }
 
 // The version that was made, or null if another took its place.
-arrow::Result<std::shared_ptr<Manifest>> PendingCommit::Attempt() {
+arrow::Result<ManifestPtr> PendingCommit::Attempt() {
   ARROW_RETURN_NOT_OK(CatchUp());
+  if (earlier_ != nullptr) return earlier_;
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*latest_, *transaction_.operation));
   auto next = std::make_shared<Manifest>(std::move(applied));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, rebased_.written));
   ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
                         Publish(table_, transaction_, options_.durability, next.get()));
-  return outcome == Outcome::kOurs ? next : nullptr;
+  return outcome == Outcome::kOurs ? std::move(next) : nullptr;
 }
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that
@@ -116,6 +149,8 @@ arrow::Status PendingCommit::BackOff(uint32_t attempt, Clock::duration first_att
 
 arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_RETURN_NOT_OK(CheckWritable(*latest_));
+  ARROW_ASSIGN_OR_RAISE(earlier_, FindEarlier());
+  if (earlier_ != nullptr) return earlier_;
   ARROW_RETURN_NOT_OK(ReadRestored());
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   const auto start = Clock::now();
@@ -136,7 +171,8 @@ arrow::Result<ManifestPtr> PendingCommit::Run() {
   auto made = RunAttempts();
   // What a rebase wrote belongs to the version, or to nobody; leftovers are only garbage.
   const bool unknown = !made.ok() && KindOf(made.status()) == ErrorKind::kCommitUnknown;
-  if (made.ok()) {
+  const bool ours = made.ok() && *made != earlier_;
+  if (ours) {
     for (const std::string& path : rebased_.superseded) (void)table_.store->Delete(path);
     WriteVersionHint(table_, (*made)->version);
   } else if (!unknown) {
@@ -193,9 +229,10 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
                                        const CommitOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const bool exists, HasOther(table, ""));
   if (exists) return Exists(table);
-  Transaction transaction{.read_version = read_version,
-                          .uuid = NewUuid(),
-                          .properties = options.transaction_properties};
+  Transaction transaction{
+      .read_version = options.read_version.value_or(read_version),
+      .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
+      .properties = options.transaction_properties};
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(previous, operation));
   transaction.operation = std::move(operation);
 

@@ -53,6 +53,9 @@ arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table);
 arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& table,
                                                           const VersionEntry& entry);
 
+// Property under which a commit is known to its caller: there is one version at most of each token.
+inline constexpr const char* kIdempotencyKey = "glaive.idempotency_token";
+
 enum class Durability : uint8_t { kNone, kCommit };
 
 struct CommitOptions {
@@ -60,6 +63,10 @@ struct CommitOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(30);
   Durability durability = Durability::kCommit;
   wire::StringMap transaction_properties;  // "__lance_commit_message" among them
+  std::string transaction_uuid;            // of 36 characters; a new one when empty
+  // Recorded instead of the base's version: an operation that needs none may say 0.
+  std::optional<uint64_t> read_version;
+  bool strict = false;  // only as the version after the base
   // Creating: what the first manifest is made with.
   NamingScheme naming_scheme = NamingScheme::kV2;
   bool enable_stable_row_ids = false;
@@ -72,7 +79,7 @@ struct CommitOptions {
 
 // Publishes `operation`, read from `base`, as the version after the newest one: what was committed
 // since is checked against it (transactions only are read), and it is rebased or refused. Returns
-// the new version's manifest.
+// the new version's manifest, or the older one that has the idempotency token of the properties.
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
                                   Operation operation, const CommitOptions& options);
 

@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/dataset_state.h"
+#include "dataset/operation_convert.h"
+#include "glaive/commit.h"
+#include "table/commit.h"
+
+namespace glaive {
+namespace {
+
+arrow::Result<std::optional<Transaction>> Read(const table::TableLocation& location,
+                                               const table::VersionEntry& entry) {
+  ARROW_ASSIGN_OR_RAISE(const auto transaction, table::ReadTransaction(location, entry));
+  if (!transaction) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(Transaction converted, dataset::FromTable(*transaction));
+  return converted;
+}
+
+}  // namespace
+
+arrow::Result<std::optional<Transaction>> TransactionOf(const Dataset& dataset, uint64_t version) {
+  const table::TableLocation& location = dataset.state()->location;
+  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(location));
+  const auto entry = std::ranges::find(entries, version, &table::VersionEntry::version);
+  if (entry == entries.end()) {
+    return NotFound("Version {} of the dataset at path {} was not found", version, dataset.uri());
+  }
+  return Read(location, *entry);
+}
+
+arrow::Result<std::vector<std::optional<Transaction>>> RecentTransactions(const Dataset& dataset,
+                                                                          uint64_t limit) {
+  const table::TableLocation& location = dataset.state()->location;
+  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(location));
+  std::vector<std::optional<Transaction>> transactions;
+  for (const table::VersionEntry& entry : entries | std::views::reverse) {
+    if (entry.version > dataset.version()) continue;
+    if (transactions.size() == limit) break;
+    ARROW_ASSIGN_OR_RAISE(auto transaction, Read(location, entry));
+    transactions.push_back(std::move(transaction));
+  }
+  return transactions;
+}
+
+}  // namespace glaive
