@@ -95,7 +95,6 @@ def test_conflict(small, path):
 
 
 UNBUILT = [
-    lambda ds: ds.restore(),
     lambda ds: ds.tags,
     lambda ds: ds.create_index("a", "BTREE"),
     lambda ds: ds.scanner(nearest={"column": "v", "q": [1.0]}),
