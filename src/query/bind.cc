@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <utility>
 
-#include <arrow/array/util.h>
 #include <arrow/builder.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "query/bound_nodes.h"
+#include "query/binder.h"
+#include "query/bound_expression.h"
 #include "query/coercion.h"
+#include "query/like.h"
 
 namespace glaive::query {
 namespace {
@@ -23,292 +24,323 @@ bool EqualIgnoringCase(std::string_view left, std::string_view right) {
   return std::ranges::equal(left, right, [&](char a, char b) { return lower(a) == lower(b); });
 }
 
-const LiteralNode* AsLiteral(const BoundPtr& node) {
-  return dynamic_cast<const LiteralNode*>(node.get());
+BoundPtr NullBoolean() { return MakeLiteral(arrow::MakeNullScalar(arrow::boolean())); }
+
+BoundPtr OrFalse(BoundPtr condition) {
+  return MakeCall("coalesce", {std::move(condition), MakeLiteral(arrow::MakeScalar(false))},
+                  arrow::boolean());
 }
 
-bool IsColumn(const BoundPtr& node) {
-  return dynamic_cast<const ColumnNode*>(node.get()) != nullptr;
+// Literals, and operators over nothing else.
+bool IsOfLiterals(const sql::Expression& expression) {
+  if (std::holds_alternative<sql::Literal>(expression.node)) return true;
+  const auto* binary = std::get_if<sql::Binary>(&expression.node);
+  return binary != nullptr && binary->op >= BinaryOperator::kAdd && IsOfLiterals(*binary->left) &&
+         IsOfLiterals(*binary->right);
 }
 
-bool IsNull(const BoundPtr& node) { return node->type()->id() == arrow::Type::NA; }
-
-BoundPtr Call(std::string function, std::vector<BoundPtr> arguments, TypePtr type,
-              std::shared_ptr<const arrow::compute::FunctionOptions> options = nullptr) {
-  return std::make_shared<CallNode>(std::move(function), std::move(arguments), std::move(type),
-                                    std::move(options));
+bool IsArrayLiteral(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::Call>(&expression.node);
+  return call != nullptr && call->function == "make_array" &&
+         std::ranges::all_of(call->arguments,
+                             [](const sql::ExpressionPtr& item) { return IsOfLiterals(*item); });
 }
 
-// Only to types that hold more, but for floats of integers, which are rounded.
-arrow::Result<BoundPtr> CastTo(BoundPtr node, const TypePtr& type) {
-  if (type == nullptr || node->type()->Equals(*type)) return node;
-  const auto options = arrow::is_floating(type->id()) ? arrow::compute::CastOptions::Unsafe(type)
-                                                      : arrow::compute::CastOptions::Safe(type);
-  if (const LiteralNode* literal = AsLiteral(node)) {
-    ARROW_ASSIGN_OR_RAISE(const auto cast,
-                          arrow::compute::Cast(arrow::Datum(literal->value()), options));
-    return std::make_shared<LiteralNode>(cast.scalar());
+// Both zeros are one number, and Arrow's sets go by bits.
+arrow::Status AppendToSet(const arrow::Scalar& value, arrow::ArrayBuilder* builder) {
+  ARROW_RETURN_NOT_OK(builder->AppendScalar(value));
+  if (!value.is_valid) return arrow::Status::OK();
+  if (value.type->id() == arrow::Type::DOUBLE) {
+    const double number = static_cast<const arrow::DoubleScalar&>(value).value;
+    if (number == 0) return builder->AppendScalar(arrow::DoubleScalar(-number));
+  } else if (value.type->id() == arrow::Type::FLOAT) {
+    const float number = static_cast<const arrow::FloatScalar&>(value).value;
+    if (number == 0) return builder->AppendScalar(arrow::FloatScalar(-number));
   }
-  return Call("cast", {std::move(node)}, type,
-              std::make_shared<arrow::compute::CastOptions>(options));
+  return arrow::Status::OK();
 }
 
-class Binder {
- public:
-  explicit Binder(const arrow::Schema& schema) : schema_(schema) {}
-
-  arrow::Result<BoundPtr> Bind(const sql::Expression& expression) {
-    return std::visit([this](const auto& node) { return BindNode(node); }, expression.node);
+// regexp_match() returns the groups, and null without a match: as a condition it asks for those.
+sql::ExpressionPtr MatchAsCondition(const sql::Expression& expression) {
+  using sql::Make;
+  if (const auto* call = std::get_if<sql::Call>(&expression.node)) {
+    if (call->function != "regexp_match") return nullptr;
+    return Make(
+        sql::Unary{UnaryOperator::kNot, Make(sql::Unary{UnaryOperator::kIsNull, Make(*call)})});
   }
-
-  std::vector<std::string> columns() && { return std::move(columns_); }
-
- private:
-  arrow::Result<BoundPtr> BindNode(const sql::Literal& literal) {
-    return std::make_shared<LiteralNode>(literal.value);
+  if (const auto* unary = std::get_if<sql::Unary>(&expression.node)) {
+    if (unary->op != UnaryOperator::kNot) return nullptr;
+    auto operand = MatchAsCondition(*unary->operand);
+    return operand == nullptr ? nullptr : Make(sql::Unary{UnaryOperator::kNot, std::move(operand)});
   }
-
-  arrow::Result<BoundPtr> BindNode(const sql::Column& column) {
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Field> field, FindTop(column.path.front()));
-    std::string name = field->name();
-    for (size_t i = 1; i < column.path.size(); ++i) {
-      const std::string& part = column.path[i].name;
-      const bool is_struct = field->type()->id() == arrow::Type::STRUCT;
-      const int child =
-          is_struct ? static_cast<const arrow::StructType&>(*field->type()).GetFieldIndex(part)
-                    : -1;
-      if (child < 0) return InvalidInput("Field {} not found in struct '{}'", part, name);
-      field = field->type()->field(child);
-      name += "." + part;
-    }
-    if (std::ranges::find(columns_, name) == columns_.end()) columns_.push_back(name);
-    auto node = std::make_shared<ColumnNode>(std::move(name), field->type());
-    if (field->type()->id() != arrow::Type::DICTIONARY) return node;
-    return CastTo(std::move(node),
-                  static_cast<const arrow::DictionaryType&>(*field->type()).value_type());
-  }
-
-  // A bare name is looked for as it is, then in any case.
-  arrow::Result<std::shared_ptr<arrow::Field>> FindTop(const sql::Column::Part& part) {
-    if (auto field = schema_.GetFieldByName(part.name)) return field;
-    for (const auto& field : schema_.fields()) {
-      if (!part.quoted && EqualIgnoringCase(field->name(), part.name)) return field;
-    }
-    return InvalidInput("No field named {} in the schema. Valid fields are {}", part.name,
-                        fmt::join(schema_.field_names(), ", "));
-  }
-
-  arrow::Result<BoundPtr> BindNode(const sql::Unary& unary) {
-    ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*unary.operand));
-    const auto boolean = arrow::boolean();
-    switch (unary.op) {
-      case UnaryOperator::kNot: {
-        ARROW_ASSIGN_OR_RAISE(operand, AsBoolean(std::move(operand), "NOT"));
-        return Call("invert", {std::move(operand)}, boolean);
-      }
-      case UnaryOperator::kIsNull: return Call("is_null", {std::move(operand)}, boolean);
-      case UnaryOperator::kIsTrue:
-      case UnaryOperator::kIsFalse: {
-        ARROW_ASSIGN_OR_RAISE(operand, AsBoolean(std::move(operand), "IS"));
-        if (unary.op == UnaryOperator::kIsFalse) {
-          operand = Call("invert", {std::move(operand)}, boolean);
-        }
-        return Call("coalesce",
-                    {std::move(operand), std::make_shared<LiteralNode>(arrow::MakeScalar(false))},
-                    boolean);
-      }
-      case UnaryOperator::kNegate: break;
-    }
-    const arrow::Type::type id = operand->type()->id();
-    if (!arrow::is_signed_integer(id) && !arrow::is_floating(id) && !arrow::is_decimal(id)) {
-      return InvalidInput("Negation only supports signed numbers, not {}",
-                          TypeName(*operand->type()));
-    }
-    TypePtr type = operand->type();
-    return Call("negate", {std::move(operand)}, std::move(type));
-  }
-
-  arrow::Result<BoundPtr> BindNode(const sql::Binary& binary) {
-    ARROW_ASSIGN_OR_RAISE(BoundPtr left, Bind(*binary.left));
-    ARROW_ASSIGN_OR_RAISE(BoundPtr right, Bind(*binary.right));
-    switch (binary.op) {
-      case BinaryOperator::kAdd:
-      case BinaryOperator::kSubtract:
-      case BinaryOperator::kMultiply:
-      case BinaryOperator::kDivide:
-      case BinaryOperator::kModulo: return Arithmetic(binary.op, std::move(left), std::move(right));
-      case BinaryOperator::kNotDistinct: return NotDistinct(std::move(left), std::move(right));
-      default: return Comparison(binary.op, std::move(left), std::move(right));
+  const auto* logical = std::get_if<sql::Logical>(&expression.node);
+  if (logical == nullptr) return nullptr;
+  sql::Logical copy = *logical;
+  bool changed = false;
+  for (sql::ExpressionPtr& operand : copy.operands) {
+    if (auto condition = MatchAsCondition(*operand)) {
+      operand = std::move(condition);
+      changed = true;
     }
   }
+  return changed ? Make(std::move(copy)) : nullptr;
+}
 
-  arrow::Result<BoundPtr> BindNode(const sql::Logical& logical) {
-    std::vector<BoundPtr> operands;
-    for (const sql::ExpressionPtr& operand : logical.operands) {
-      ARROW_ASSIGN_OR_RAISE(BoundPtr bound, Bind(*operand));
-      ARROW_ASSIGN_OR_RAISE(bound, AsBoolean(std::move(bound), logical.is_and ? "AND" : "OR"));
-      operands.push_back(std::move(bound));
-    }
-    return std::make_shared<LogicalNode>(logical.is_and, std::move(operands));
-  }
+std::string CommonTypeError(const BoundPtr& left, const BoundPtr& right) {
+  return fmt::format("Cannot infer common argument type for comparison operation {} = {}",
+                     TypeName(*left->type()), TypeName(*right->type()));
+}
 
-  arrow::Result<BoundPtr> BindNode(const sql::Between& between) {
-    ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*between.operand));
-    ARROW_ASSIGN_OR_RAISE(BoundPtr low, Bind(*between.low));
-    ARROW_ASSIGN_OR_RAISE(BoundPtr high, Bind(*between.high));
-    ARROW_RETURN_NOT_OK(Align(operand, low));
-    ARROW_RETURN_NOT_OK(Align(operand, high));
-    ARROW_RETURN_NOT_OK(Align(operand, low));  // again: the high end may have widened the operand
-    return std::make_shared<BetweenNode>(std::move(operand), std::move(low), std::move(high));
-  }
-
-  arrow::Result<BoundPtr> BindNode(const sql::Like& like) {
-    ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*like.operand));
-    ARROW_ASSIGN_OR_RAISE(const BoundPtr pattern, Bind(*like.pattern));
-    const bool is_text = arrow::is_base_binary_like(operand->type()->id()) || IsNull(operand);
-    const bool is_pattern = pattern->type()->id() == arrow::Type::STRING || IsNull(pattern);
-    if (!is_text || !is_pattern) {
-      return InvalidInput("There isn't a common type to coerce {} and {} in LIKE expression",
-                          TypeName(*operand->type()), TypeName(*pattern->type()));
-    }
-    const LiteralNode* text = AsLiteral(pattern);
-    if (text == nullptr) return Unsupported("LIKE takes a pattern that is a literal");
-    if (IsNull(pattern) || IsNull(operand)) {
-      return std::make_shared<LiteralNode>(arrow::MakeNullScalar(arrow::boolean()));
-    }
-    return Call("match_like", {std::move(operand)}, arrow::boolean(),
-                std::make_shared<arrow::compute::MatchSubstringOptions>(text->value()->ToString(),
-                                                                        like.ignore_case));
-  }
-
-  arrow::Result<BoundPtr> BindNode(const sql::In& in) {
-    ARROW_ASSIGN_OR_RAISE(const BoundPtr operand, Bind(*in.operand));
-    std::vector<BoundPtr> list;
-    for (const sql::ExpressionPtr& item : in.list) {
-      ARROW_ASSIGN_OR_RAISE(BoundPtr bound, Bind(*item));
-      list.push_back(std::move(bound));
-    }
-    // Arrow's sets compare floats by their bits.
-    const bool hashable =
-        IsColumn(operand) && !arrow::is_floating(operand->type()->id()) &&
-        std::ranges::all_of(list, [](const BoundPtr& item) { return AsLiteral(item) != nullptr; });
-    if (hashable) return InSet(operand, list);
-    std::vector<BoundPtr> equals;
-    for (BoundPtr& item : list) {
-      ARROW_ASSIGN_OR_RAISE(auto equal,
-                            Comparison(BinaryOperator::kEqual, operand, std::move(item)));
-      equals.push_back(std::move(equal));
-    }
-    if (equals.size() == 1) return equals.front();
-    return std::make_shared<LogicalNode>(/*is_and=*/false, std::move(equals));
-  }
-
-  arrow::Result<BoundPtr> InSet(const BoundPtr& operand, const std::vector<BoundPtr>& list) {
-    std::unique_ptr<arrow::ArrayBuilder> builder;
-    ARROW_RETURN_NOT_OK(
-        arrow::MakeBuilder(arrow::default_memory_pool(), operand->type(), &builder));
-    for (const BoundPtr& item : list) {
-      ARROW_ASSIGN_OR_RAISE(const auto value, LiteralAs(AsLiteral(item)->value(), operand->type()));
-      ARROW_RETURN_NOT_OK(builder->AppendScalar(*value));
-    }
-    ARROW_ASSIGN_OR_RAISE(const auto values, builder->Finish());
-    // As SQL has it: x IN (1, NULL) is true or unknown, never false.
-    auto options = std::make_shared<arrow::compute::SetLookupOptions>(
-        arrow::Datum(values), arrow::compute::SetLookupOptions::INCONCLUSIVE);
-    return Call("is_in", {operand}, arrow::boolean(), std::move(options));
-  }
-
-  // Gives both sides one type.
-  arrow::Status Align(BoundPtr& left, BoundPtr& right) {
-    for (auto [column, other] : {std::pair{&left, &right}, std::pair{&right, &left}}) {
-      const LiteralNode* literal = AsLiteral(*other);
-      if (literal == nullptr || !IsColumn(*column)) continue;
-      ARROW_ASSIGN_OR_RAISE(auto value, LiteralAs(literal->value(), (*column)->type()));
-      *other = std::make_shared<LiteralNode>(std::move(value));
-      return arrow::Status::OK();
-    }
-    ARROW_ASSIGN_OR_RAISE(const TypePtr type, ComparisonType(left->type(), right->type()));
-    ARROW_ASSIGN_OR_RAISE(left, CastTo(std::move(left), type));
-    ARROW_ASSIGN_OR_RAISE(right, CastTo(std::move(right), type));
-    return arrow::Status::OK();
-  }
-
-  arrow::Result<BoundPtr> Comparison(BinaryOperator op, BoundPtr left, BoundPtr right) {
-    ARROW_RETURN_NOT_OK(Align(left, right));
-    if (IsNull(left)) return std::make_shared<LiteralNode>(arrow::MakeNullScalar(arrow::boolean()));
-    if (arrow::is_nested(left->type()->id())) {
-      return InvalidInput("values of type {} cannot be compared", TypeName(*left->type()));
-    }
-    return std::make_shared<CompareNode>(op, std::move(left), std::move(right));
-  }
-
-  arrow::Result<BoundPtr> NotDistinct(BoundPtr left, BoundPtr right) {
-    const auto boolean = arrow::boolean();
-    BoundPtr both_null = std::make_shared<LogicalNode>(
-        true,
-        std::vector<BoundPtr>{Call("is_null", {left}, boolean), Call("is_null", {right}, boolean)});
-    ARROW_ASSIGN_OR_RAISE(BoundPtr equal,
-                          Comparison(BinaryOperator::kEqual, std::move(left), std::move(right)));
-    BoundPtr is_equal =
-        Call("coalesce",
-             {std::move(equal), std::make_shared<LiteralNode>(arrow::MakeScalar(false))}, boolean);
-    return std::make_shared<LogicalNode>(
-        false, std::vector<BoundPtr>{std::move(both_null), std::move(is_equal)});
-  }
-
-  arrow::Result<BoundPtr> Arithmetic(BinaryOperator op, BoundPtr left, BoundPtr right) {
-    // A literal that a column of 64 bits without sign can hold does not make it anything else.
-    if (op == BinaryOperator::kModulo && left->type()->id() == arrow::Type::UINT64) {
-      if (const LiteralNode* literal = AsLiteral(right)) {
-        ARROW_ASSIGN_OR_RAISE(auto value, LiteralAs(literal->value(), left->type()));
-        right = std::make_shared<LiteralNode>(std::move(value));
-      }
-    }
-    ARROW_ASSIGN_OR_RAISE(TypePtr type, ArithmeticType(op, left->type(), right->type()));
-    ARROW_ASSIGN_OR_RAISE(left, CastTo(std::move(left), type));
-    ARROW_ASSIGN_OR_RAISE(right, CastTo(std::move(right), type));
-    switch (op) {
-      case BinaryOperator::kModulo: return std::make_shared<ModuloNode>(left, right);
-      case BinaryOperator::kAdd: return Kernel("add", std::move(left), std::move(right));
-      case BinaryOperator::kSubtract: return Kernel("subtract", std::move(left), std::move(right));
-      case BinaryOperator::kMultiply: return Kernel("multiply", std::move(left), std::move(right));
-      default: return Kernel("divide", std::move(left), std::move(right));
-    }
-  }
-
-  // A result of decimals is wider than they are.
-  BoundPtr Kernel(std::string function, BoundPtr left, BoundPtr right) {
-    TypePtr type = left->type();
-    if (type->id() == arrow::Type::DECIMAL256) {
-      type = arrow::decimal256(function == "multiply" ? 41 : 21, 0);
-    }
-    return Call(std::move(function), {std::move(left), std::move(right)}, std::move(type));
-  }
-
-  arrow::Result<BoundPtr> AsBoolean(BoundPtr node, std::string_view op) {
-    if (node->type()->id() == arrow::Type::BOOL) return node;
-    if (IsNull(node)) {
-      return std::make_shared<LiteralNode>(arrow::MakeNullScalar(arrow::boolean()));
-    }
-    return InvalidInput("{} needs a boolean, not {}", op, TypeName(*node->type()));
-  }
-
-  const arrow::Schema& schema_;
-  std::vector<std::string> columns_;
-};
+// An integer literal that a narrower column can hold does not make the column any wider.
+BoundPtr Narrowed(const BoundPtr& column, const BoundPtr& literal, const TypePtr& common) {
+  if (AsColumn(column) == nullptr || AsLiteral(literal) == nullptr) return nullptr;
+  const arrow::Type::type from = column->type()->id();
+  const bool is_narrower = arrow::is_integer(from) && !common->Equals(*column->type()) &&
+                           (arrow::is_integer(common->id()) || arrow::is_decimal(common->id()));
+  if (!is_narrower || !arrow::is_integer(literal->type()->id())) return nullptr;
+  auto value = LiteralAs(AsLiteral(literal)->value(), column->type());
+  return value.ok() ? MakeLiteral(*std::move(value)) : nullptr;
+}
 
 }  // namespace
 
-arrow::Result<BoundValue> BindValue(const sql::Expression& expression,
-                                    const arrow::Schema& schema) {
+arrow::Result<BoundPtr> AsBoolean(BoundPtr node, std::string_view op) {
+  if (node->type()->id() == arrow::Type::BOOL) return node;
+  if (IsNull(node)) return NullBoolean();
+  return InvalidInput("{} needs a boolean, not {}", op, TypeName(*node->type()));
+}
+
+arrow::Result<BoundPtr> Binder::Bind(const sql::Expression& expression, bool strict) {
+  return std::visit([&](const auto& node) { return BindNode(node, strict); }, expression.node);
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Literal& literal, bool) {
+  return MakeLiteral(literal.value);
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Column& column, bool) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Field> field,
+                        FindTop(column.path.front(), column.in_function));
+  std::string name = field->name();
+  for (size_t i = 1; i < column.path.size(); ++i) {
+    const std::string& part = column.path[i].name;
+    const bool is_struct = field->type()->id() == arrow::Type::STRUCT;
+    const int child =
+        is_struct ? static_cast<const arrow::StructType&>(*field->type()).GetFieldIndex(part) : -1;
+    if (child < 0) return InvalidInput("Field {} not found in struct '{}'", part, name);
+    field = field->type()->field(child);
+    name += "." + part;
+  }
+  return ColumnOf(std::move(name), field->type(), column.path.size() > 1);
+}
+
+BoundPtr Binder::ColumnOf(std::string name, const TypePtr& type, bool is_nested) {
+  if (std::ranges::find(columns_, name) == columns_.end()) columns_.push_back(name);
+  TypePtr decoded = type;
+  if (type->id() == arrow::Type::DICTIONARY) {
+    decoded = static_cast<const arrow::DictionaryType&>(*type).value_type();
+  }
+  return std::make_shared<ColumnNode>(std::move(name), std::move(decoded), is_nested);
+}
+
+// A bare name is looked for as it is, then in any case.
+arrow::Result<std::shared_ptr<arrow::Field>> Binder::FindTop(const sql::Column::Part& part,
+                                                             bool exactly) const {
+  if (auto field = schema_.GetFieldByName(part.name)) return field;
+  for (const auto& field : schema_.fields()) {
+    if (!part.quoted && !exactly && EqualIgnoringCase(field->name(), part.name)) return field;
+  }
+  return InvalidInput("No field named {} in the schema. Valid fields are {}", part.name,
+                      fmt::join(schema_.field_names(), ", "));
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Unary& unary, bool) {
+  ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*unary.operand, /*strict=*/false));
+  const auto boolean = arrow::boolean();
+  switch (unary.op) {
+    case UnaryOperator::kNot: {
+      ARROW_ASSIGN_OR_RAISE(operand, AsBoolean(std::move(operand), "NOT"));
+      return MakeCall("invert", {std::move(operand)}, boolean);
+    }
+    case UnaryOperator::kIsNull: return MakeCall("is_null", {std::move(operand)}, boolean);
+    case UnaryOperator::kIsTrue:
+    case UnaryOperator::kIsFalse: {
+      ARROW_ASSIGN_OR_RAISE(operand, AsBoolean(std::move(operand), "IS"));
+      if (unary.op == UnaryOperator::kIsFalse) {
+        operand = MakeCall("invert", {std::move(operand)}, boolean);
+      }
+      return OrFalse(std::move(operand));
+    }
+    case UnaryOperator::kNegate: break;
+  }
+  return BindNegation(std::move(operand));
+}
+
+arrow::Result<BoundPtr> Binder::BindBeside(const sql::Expression& node, const BoundPtr& column) {
+  if (const auto* binary = std::get_if<sql::Binary>(&node.node)) {
+    ARROW_ASSIGN_OR_RAISE(BoundPtr left, BindBeside(*binary->left, column));
+    ARROW_ASSIGN_OR_RAISE(BoundPtr right, BindBeside(*binary->right, column));
+    return BindArithmetic(binary->op, std::move(left), std::move(right));
+  }
+  ARROW_ASSIGN_OR_RAISE(BoundPtr bound, Bind(node, /*strict=*/false));
+  const LiteralNode* literal = AsLiteral(bound);
+  if (literal == nullptr || IsNull(bound)) return bound;
+  ARROW_ASSIGN_OR_RAISE(auto value, LiteralAs(literal->value(), column->type()));
+  return MakeLiteral(std::move(value));
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Binary& binary, bool strict) {
+  ARROW_ASSIGN_OR_RAISE(BoundPtr left, Bind(*binary.left, /*strict=*/false));
+  ARROW_ASSIGN_OR_RAISE(BoundPtr right, Bind(*binary.right, /*strict=*/false));
+  const auto is_literal = [](const sql::Expression& side) {
+    return std::holds_alternative<sql::Literal>(side.node) || IsArrayLiteral(side);
+  };
+  if (strict && AsColumn(left) != nullptr) {
+    if (is_literal(*binary.right) || IsOfLiterals(*binary.right)) {
+      ARROW_ASSIGN_OR_RAISE(right, BindBeside(*binary.right, left));
+    }
+  } else if (strict && AsColumn(right) != nullptr && is_literal(*binary.left)) {
+    ARROW_ASSIGN_OR_RAISE(left, BindBeside(*binary.left, right));
+  }
+  if (binary.op == BinaryOperator::kNotDistinct) {
+    return NotDistinct(std::move(left), std::move(right));
+  }
+  if (binary.op < BinaryOperator::kNotDistinct) {
+    return Comparison(binary.op, std::move(left), std::move(right));
+  }
+  return BindArithmetic(binary.op, std::move(left), std::move(right));
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Logical& logical, bool strict) {
+  std::vector<BoundPtr> operands;
+  for (const sql::ExpressionPtr& operand : logical.operands) {
+    ARROW_ASSIGN_OR_RAISE(BoundPtr bound, Bind(*operand, strict));
+    ARROW_ASSIGN_OR_RAISE(bound, AsBoolean(std::move(bound), logical.is_and ? "AND" : "OR"));
+    operands.push_back(std::move(bound));
+  }
+  return std::make_shared<LogicalNode>(logical.is_and, std::move(operands));
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Between& between, bool strict) {
+  ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*between.operand, /*strict=*/false));
+  const bool fit = strict && AsColumn(operand) != nullptr;
+  const auto bind_end = [&](const sql::Expression& end) {
+    return fit && IsOfLiterals(end) ? BindBeside(end, operand) : Bind(end, /*strict=*/false);
+  };
+  ARROW_ASSIGN_OR_RAISE(BoundPtr low, bind_end(*between.low));
+  ARROW_ASSIGN_OR_RAISE(BoundPtr high, bind_end(*between.high));
+  ARROW_RETURN_NOT_OK(Align(operand, low));
+  ARROW_RETURN_NOT_OK(Align(operand, high));
+  ARROW_RETURN_NOT_OK(Align(operand, low));  // again: the high end may have widened the operand
+  if (IsNull(operand)) return NullBoolean();
+  return std::make_shared<BetweenNode>(std::move(operand), std::move(low), std::move(high));
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::Like& like, bool) {
+  ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*like.operand, /*strict=*/false));
+  ARROW_ASSIGN_OR_RAISE(BoundPtr pattern, Bind(*like.pattern, /*strict=*/false));
+  return BindLike(std::move(operand), std::move(pattern), like.ignore_case, like.escape);
+}
+
+arrow::Result<BoundPtr> Binder::BindNode(const sql::In& in, bool strict) {
+  ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*in.operand, /*strict=*/false));
+  const ColumnNode* column = AsColumn(operand);
+  const bool fit = strict && column != nullptr && !column->is_nested();
+  std::vector<BoundPtr> list;
+  list.reserve(in.list.size());
+  for (const sql::ExpressionPtr& item : in.list) {
+    ARROW_ASSIGN_OR_RAISE(BoundPtr bound, fit && IsOfLiterals(*item)
+                                              ? BindBeside(*item, operand)
+                                              : Bind(*item, /*strict=*/false));
+    list.push_back(std::move(bound));
+  }
+  return InList(std::move(operand), std::move(list));
+}
+
+arrow::Result<BoundPtr> Binder::InList(BoundPtr operand, std::vector<BoundPtr> list) const {
+  TypePtr type = operand->type();
+  for (const BoundPtr& item : list) {
+    type = ComparisonType(type, item->type());
+    if (type == nullptr) return InvalidInput("{}", CommonTypeError(operand, item));
+  }
+  if (type->id() == arrow::Type::NA) return NullBoolean();
+  const bool narrowed = std::ranges::all_of(list, [&](const BoundPtr& item) {
+    return item->type()->Equals(*operand->type()) || Narrowed(operand, item, type) != nullptr;
+  });
+  if (narrowed) type = operand->type();
+  operand = MakeCast(std::move(operand), type);
+  const bool of_literals =
+      std::ranges::all_of(list, [](const BoundPtr& item) { return AsLiteral(item) != nullptr; });
+  if (of_literals && !arrow::is_nested(type->id())) {
+    std::unique_ptr<arrow::ArrayBuilder> builder;
+    ARROW_RETURN_NOT_OK(arrow::MakeBuilder(arrow::default_memory_pool(), type, &builder));
+    for (const BoundPtr& item : list) {
+      const BoundPtr value = MakeCast(item, type);
+      if (AsLiteral(value) == nullptr) return InvalidInput("{}", CommonTypeError(operand, item));
+      ARROW_RETURN_NOT_OK(AppendToSet(*AsLiteral(value)->value(), builder.get()));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto values, builder->Finish());
+    return InSetNode::Make(std::move(operand), std::move(values));
+  }
+  std::vector<BoundPtr> equals;
+  for (BoundPtr& item : list) {
+    ARROW_ASSIGN_OR_RAISE(auto equal, Comparison(BinaryOperator::kEqual, operand, std::move(item)));
+    equals.push_back(std::move(equal));
+  }
+  if (equals.size() == 1) return equals.front();
+  return std::make_shared<LogicalNode>(/*is_and=*/false, std::move(equals));
+}
+
+// Gives both sides one type, which is a null's where neither has one.
+arrow::Status Binder::Align(BoundPtr& left, BoundPtr& right) const {
+  TypePtr type = ComparisonType(left->type(), right->type());
+  if (type == nullptr) return InvalidInput("{}", CommonTypeError(left, right));
+  if (BoundPtr literal = Narrowed(left, right, type)) {
+    right = std::move(literal);
+    return arrow::Status::OK();
+  }
+  if (BoundPtr literal = Narrowed(right, left, type)) {
+    left = std::move(literal);
+    return arrow::Status::OK();
+  }
+  if (type->id() == arrow::Type::HALF_FLOAT) type = arrow::float32();  // which kernels know
+  left = MakeCast(std::move(left), type);
+  right = MakeCast(std::move(right), type);
+  return arrow::Status::OK();
+}
+
+arrow::Result<BoundPtr> Binder::Comparison(BinaryOperator op, BoundPtr left, BoundPtr right) const {
+  ARROW_RETURN_NOT_OK(Align(left, right));
+  if (IsNull(left)) return NullBoolean();
+  if (arrow::is_nested(left->type()->id())) {
+    return Unsupported("comparing values of type {} is not built", TypeName(*left->type()));
+  }
+  return std::make_shared<CompareNode>(op, std::move(left), std::move(right));
+}
+
+arrow::Result<BoundPtr> Binder::NotDistinct(BoundPtr left, BoundPtr right) const {
+  const auto boolean = arrow::boolean();
+  BoundPtr both_null = std::make_shared<LogicalNode>(
+      true, std::vector<BoundPtr>{MakeCall("is_null", {left}, boolean),
+                                  MakeCall("is_null", {right}, boolean)});
+  ARROW_ASSIGN_OR_RAISE(BoundPtr equal,
+                        Comparison(BinaryOperator::kEqual, std::move(left), std::move(right)));
+  return std::make_shared<LogicalNode>(
+      false, std::vector<BoundPtr>{std::move(both_null), OrFalse(std::move(equal))});
+}
+
+arrow::Result<BoundValue> BindValue(const sql::Expression& expression, const arrow::Schema& schema,
+                                    bool strict) {
   Binder binder(schema);
-  ARROW_ASSIGN_OR_RAISE(BoundPtr bound, binder.Bind(expression));
+  ARROW_ASSIGN_OR_RAISE(BoundPtr bound, binder.Bind(expression, strict));
   return BoundValue{std::move(bound), std::move(binder).columns()};
 }
 
-arrow::Result<BoundValue> BindFilter(const sql::Expression& expression,
-                                     const arrow::Schema& schema) {
-  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindValue(expression, schema));
+arrow::Result<BoundValue> BindFilter(const sql::Expression& expression, const arrow::Schema& schema,
+                                     bool strict) {
+  const sql::ExpressionPtr condition = MatchAsCondition(expression);
+  ARROW_ASSIGN_OR_RAISE(BoundValue bound,
+                        BindValue(condition ? *condition : expression, schema, strict));
   const arrow::DataType& type = *bound.expression->type();
   if (type.id() != arrow::Type::BOOL) {
     return InvalidInput("the filter does not return a boolean, but {}", TypeName(type));

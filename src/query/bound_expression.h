@@ -33,10 +33,12 @@ struct BoundValue {
   std::vector<std::string> columns;  // dotted paths that it looks at
 };
 
-// Errors: InvalidInput naming columns that are not there and types that do not meet.
-arrow::Result<BoundValue> BindValue(const sql::Expression& expression, const arrow::Schema& schema);
+// Errors: InvalidInput naming columns that are not there and types that do not meet; Unsupported
+// for functions that are not built. `strict`: see Binder.
+arrow::Result<BoundValue> BindValue(const sql::Expression& expression, const arrow::Schema& schema,
+                                    bool strict);
 // The same, and it is of type bool.
-arrow::Result<BoundValue> BindFilter(const sql::Expression& expression,
-                                     const arrow::Schema& schema);
+arrow::Result<BoundValue> BindFilter(const sql::Expression& expression, const arrow::Schema& schema,
+                                     bool strict);
 
 }  // namespace glaive::query

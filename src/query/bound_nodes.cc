@@ -11,7 +11,10 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "query/cast.h"
 #include "query/compare.h"
+#include "query/row_pieces.h"
+#include "query/select_rows.h"
 
 namespace glaive::query {
 namespace {
@@ -53,6 +56,70 @@ std::shared_ptr<arrow::DataType> WidestLike(const arrow::DataType& type) {
 
 }  // namespace
 
+const LiteralNode* AsLiteral(const BoundPtr& node) {
+  return dynamic_cast<const LiteralNode*>(node.get());
+}
+
+const ColumnNode* AsColumn(const BoundPtr& node) {
+  return dynamic_cast<const ColumnNode*>(node.get());
+}
+
+bool IsNull(const BoundPtr& node) { return node->type()->id() == arrow::Type::NA; }
+
+BoundPtr MakeLiteral(std::shared_ptr<arrow::Scalar> value) {
+  return std::make_shared<LiteralNode>(std::move(value));
+}
+
+BoundPtr MakeKernel(Kernel kernel, std::vector<BoundPtr> arguments,
+                    std::shared_ptr<arrow::DataType> type) {
+  std::vector<arrow::Datum> literals;
+  for (const BoundPtr& argument : arguments) {
+    const LiteralNode* literal = AsLiteral(argument);
+    if (literal == nullptr) break;
+    literals.emplace_back(literal->value());
+  }
+  if (literals.size() == arguments.size()) {
+    auto value = kernel(literals, 1);
+    if (value.ok() && value->is_scalar()) return MakeLiteral(value->scalar());
+    if (value.ok()) {
+      auto scalar = value->make_array()->GetScalar(0);
+      if (scalar.ok()) return MakeLiteral(*std::move(scalar));
+    }
+  }
+  return std::make_shared<KernelNode>(std::move(kernel), std::move(arguments), std::move(type));
+}
+
+BoundPtr MakeCall(std::string function, std::vector<BoundPtr> arguments,
+                  std::shared_ptr<arrow::DataType> type,
+                  std::shared_ptr<const arrow::compute::FunctionOptions> options) {
+  const Kernel kernel = [function = std::move(function), options = std::move(options)](
+                            std::span<const arrow::Datum> values, int64_t) {
+    return CallArrow(function, {values.begin(), values.end()}, options.get());
+  };
+  return MakeKernel(kernel, std::move(arguments), std::move(type));
+}
+
+BoundPtr MakeCast(BoundPtr node, const std::shared_ptr<arrow::DataType>& type, bool is_try) {
+  if (node->type()->Equals(*type)) return node;
+  const Kernel kernel = [type, is_try](std::span<const arrow::Datum> values, int64_t) {
+    return CastValue(values[0], type, is_try);
+  };
+  return MakeKernel(kernel, {std::move(node)}, type);
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> ToArray(const arrow::Datum& value, int64_t num_rows) {
+  if (!value.is_scalar()) return value.make_array();
+  return arrow::MakeArrayFromScalar(*value.scalar(), num_rows);
+}
+
+arrow::Result<arrow::Datum> CallArrow(const std::string& function,
+                                      const std::vector<arrow::Datum>& arguments,
+                                      const arrow::compute::FunctionOptions* options) {
+  arrow::compute::ExecContext context;
+  context.set_use_threads(false);
+  return arrow::compute::CallFunction(function, arguments, options, &context);
+}
+
 LiteralNode::LiteralNode(std::shared_ptr<arrow::Scalar> value)
     : BoundExpression(value->type), value_(std::move(value)) {}
 
@@ -63,18 +130,19 @@ arrow::Result<arrow::Datum> LiteralNode::Evaluate(const arrow::RecordBatch&) con
 arrow::Result<arrow::Datum> ColumnNode::Evaluate(const arrow::RecordBatch& batch) const {
   auto column = batch.GetColumnByName(name_);
   if (column == nullptr) return Internal("a filter got no column '{}'", name_);
+  if (column->type_id() == arrow::Type::DICTIONARY) {
+    return arrow::compute::Cast(arrow::Datum(std::move(column)), type());
+  }
   return arrow::Datum(std::move(column));
 }
 
-arrow::Result<arrow::Datum> CallNode::Evaluate(const arrow::RecordBatch& batch) const {
+arrow::Result<arrow::Datum> KernelNode::Evaluate(const arrow::RecordBatch& batch) const {
   std::vector<arrow::Datum> arguments;
   for (const BoundPtr& argument : arguments_) {
     ARROW_ASSIGN_OR_RAISE(arrow::Datum value, argument->Evaluate(batch));
     arguments.push_back(std::move(value));
   }
-  arrow::compute::ExecContext context;
-  context.set_use_threads(false);
-  return arrow::compute::CallFunction(function_, arguments, options_.get(), &context);
+  return kernel_(arguments, batch.num_rows());
 }
 
 CompareNode::CompareNode(sql::BinaryOperator op, BoundPtr left, BoundPtr right)
@@ -112,11 +180,34 @@ LogicalNode::LogicalNode(bool is_and, std::vector<BoundPtr> operands)
 arrow::Result<arrow::Datum> LogicalNode::Evaluate(const arrow::RecordBatch& batch) const {
   ARROW_ASSIGN_OR_RAISE(arrow::Datum result, operands_.front()->Evaluate(batch));
   for (size_t i = 1; i < operands_.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(const arrow::Datum next, operands_[i]->Evaluate(batch));
-    ARROW_ASSIGN_OR_RAISE(result, is_and_ ? arrow::compute::KleeneAnd(result, next)
-                                          : arrow::compute::KleeneOr(result, next));
+    auto next = operands_[i]->Evaluate(batch);
+    // "x <> 0 AND 1 / x > 2": what is decided already cannot fail any more.
+    if (!next.ok()) next = EvaluateWhereOpen(*operands_[i], batch, result, next.status());
+    ARROW_RETURN_NOT_OK(next.status());
+    ARROW_ASSIGN_OR_RAISE(result, is_and_ ? arrow::compute::KleeneAnd(result, *next)
+                                          : arrow::compute::KleeneOr(result, *next));
   }
   return result;
+}
+
+arrow::Result<arrow::Datum> LogicalNode::EvaluateWhereOpen(const BoundExpression& operand,
+                                                           const arrow::RecordBatch& batch,
+                                                           const arrow::Datum& decided,
+                                                           const arrow::Status& error) const {
+  if (decided.is_scalar()) return error;
+  const arrow::BooleanArray values(decided.array());
+  std::vector<uint32_t> open;
+  for (int64_t i = 0; i < values.length(); ++i) {
+    if (values.IsNull(i) || values.Value(i) == is_and_) open.push_back(static_cast<uint32_t>(i));
+  }
+  if (static_cast<int64_t>(open.size()) == batch.num_rows()) return error;
+  ARROW_ASSIGN_OR_RAISE(const auto rows, SelectRows(batch, open));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum result, operand.Evaluate(*rows));
+  ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(result, rows->num_rows()));
+  // In its rows; elsewhere the value does not matter.
+  RowPieces pieces(batch.num_rows());
+  ARROW_RETURN_NOT_OK(pieces.Add(array, open));
+  return pieces.Finish(arrow::boolean());
 }
 
 arrow::Result<arrow::Datum> ModuloNode::Evaluate(const arrow::RecordBatch& batch) const {

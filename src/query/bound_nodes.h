@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <arrow/compute/api.h>
+#include <arrow/compute/expression.h>
 
 #include "query/bound_expression.h"
 
@@ -22,32 +25,36 @@ class LiteralNode final : public BoundExpression {
   std::shared_ptr<arrow::Scalar> value_;
 };
 
+// A column, or a field below structs by its dotted path. Dictionaries are decoded.
 class ColumnNode final : public BoundExpression {
  public:
-  ColumnNode(std::string name, std::shared_ptr<arrow::DataType> type)
-      : BoundExpression(std::move(type)), name_(std::move(name)) {}
+  ColumnNode(std::string name, std::shared_ptr<arrow::DataType> type, bool is_nested)
+      : BoundExpression(std::move(type)), name_(std::move(name)), is_nested_(is_nested) {}
   arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  const std::string& name() const { return name_; }
+  bool is_nested() const { return is_nested_; }
 
  private:
   std::string name_;
+  bool is_nested_;
 };
 
-// A kernel of Arrow's.
-class CallNode final : public BoundExpression {
+// A function of whole columns. Its arguments are arrays of `num_rows` values, or scalars; where all
+// are scalars, so may its result be.
+using Kernel = std::function<arrow::Result<arrow::Datum>(std::span<const arrow::Datum> arguments,
+                                                         int64_t num_rows)>;
+
+class KernelNode final : public BoundExpression {
  public:
-  CallNode(std::string function, std::vector<BoundPtr> arguments,
-           std::shared_ptr<arrow::DataType> type,
-           std::shared_ptr<const arrow::compute::FunctionOptions> options = nullptr)
+  KernelNode(Kernel kernel, std::vector<BoundPtr> arguments, std::shared_ptr<arrow::DataType> type)
       : BoundExpression(std::move(type)),
-        function_(std::move(function)),
-        arguments_(std::move(arguments)),
-        options_(std::move(options)) {}
+        kernel_(std::move(kernel)),
+        arguments_(std::move(arguments)) {}
   arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
 
  private:
-  std::string function_;
+  Kernel kernel_;
   std::vector<BoundPtr> arguments_;
-  std::shared_ptr<const arrow::compute::FunctionOptions> options_;
 };
 
 class CompareNode final : public BoundExpression {
@@ -79,8 +86,61 @@ class LogicalNode final : public BoundExpression {
   arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
 
  private:
+  // On those rows alone that the operands before leave open.
+  arrow::Result<arrow::Datum> EvaluateWhereOpen(const BoundExpression& operand,
+                                                const arrow::RecordBatch& batch,
+                                                const arrow::Datum& decided,
+                                                const arrow::Status& error) const;
+
   bool is_and_;
   std::vector<BoundPtr> operands_;
+};
+
+// Whether a value is one of a set, which is hashed once.
+class InSetNode final : public BoundExpression {
+ public:
+  // REQUIRES: values of the operand's type. x IN (1, NULL) is true or unknown, never false.
+  static arrow::Result<BoundPtr> Make(BoundPtr operand, std::shared_ptr<arrow::Array> values);
+  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+
+ private:
+  InSetNode(BoundPtr operand, arrow::compute::Expression test)
+      : BoundExpression(arrow::boolean()), operand_(std::move(operand)), test_(std::move(test)) {}
+
+  BoundPtr operand_;
+  arrow::compute::Expression test_;  // of the one field "value"
+};
+
+// CASE WHEN: the value of the first branch whose condition is true. A branch is evaluated on the
+// rows that take it and on no others, so that it may guard against errors.
+class CaseNode final : public BoundExpression {
+ public:
+  struct Branch {
+    BoundPtr when;
+    BoundPtr then;
+  };
+  // REQUIRES: values of one type.
+  CaseNode(std::vector<Branch> branches, BoundPtr otherwise)
+      : BoundExpression(otherwise->type()),
+        branches_(std::move(branches)),
+        otherwise_(std::move(otherwise)) {}
+  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+
+ private:
+  std::vector<Branch> branches_;
+  BoundPtr otherwise_;
+};
+
+// The first value that is not null; the others are not evaluated where it is not needed.
+class CoalesceNode final : public BoundExpression {
+ public:
+  // REQUIRES: one or more, of one type.
+  explicit CoalesceNode(std::vector<BoundPtr> values)
+      : BoundExpression(values.front()->type()), values_(std::move(values)) {}
+  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+
+ private:
+  std::vector<BoundPtr> values_;
 };
 
 // The remainder, with the sign of the dividend; of integers or floats of one type.
@@ -96,5 +156,27 @@ class ModuloNode final : public BoundExpression {
   BoundPtr dividend_;
   BoundPtr divisor_;
 };
+
+// The literal that `node` is, or null.
+const LiteralNode* AsLiteral(const BoundPtr& node);
+const ColumnNode* AsColumn(const BoundPtr& node);
+bool IsNull(const BoundPtr& node);  // of the type of NULL itself
+
+BoundPtr MakeLiteral(std::shared_ptr<arrow::Scalar> value);
+// What can be computed now is. An expression that fails is left for the rows that need it.
+BoundPtr MakeKernel(Kernel kernel, std::vector<BoundPtr> arguments,
+                    std::shared_ptr<arrow::DataType> type);
+BoundPtr MakeCall(std::string function, std::vector<BoundPtr> arguments,
+                  std::shared_ptr<arrow::DataType> type,
+                  std::shared_ptr<const arrow::compute::FunctionOptions> options = nullptr);
+// As another type, see CastValue.
+BoundPtr MakeCast(BoundPtr node, const std::shared_ptr<arrow::DataType>& type, bool is_try = false);
+
+// An array of that many values.
+arrow::Result<std::shared_ptr<arrow::Array>> ToArray(const arrow::Datum& value, int64_t num_rows);
+// A kernel of Arrow's on this thread.
+arrow::Result<arrow::Datum> CallArrow(const std::string& function,
+                                      const std::vector<arrow::Datum>& arguments,
+                                      const arrow::compute::FunctionOptions* options = nullptr);
 
 }  // namespace glaive::query

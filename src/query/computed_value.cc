@@ -36,7 +36,7 @@ class SqlValue final : public ComputedValue {
 arrow::Result<std::shared_ptr<const ComputedValue>> ComputedValue::FromSql(
     std::string_view text, const arrow::Schema& schema) {
   ARROW_ASSIGN_OR_RAISE(const auto expression, sql::Parse(text));
-  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindValue(*expression, schema));
+  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindValue(*expression, schema, /*strict=*/true));
   return std::make_shared<SqlValue>(std::move(bound));
 }
 

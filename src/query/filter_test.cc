@@ -292,7 +292,7 @@ TEST_F(FilterTest, RefusesWhatPylanceRefuses) {
       {"NULL", "does not return a boolean"},
       {"i", "does not return a boolean, but Int32"},
       {"i AND b", "AND needs a boolean, not Int32"},
-      {"true = i > 0", "Boolean(true)"},
+      {"true = i > 0", "comparison operation Boolean = Int32"},
       {"-u8 < 0", "signed numbers, not UInt8"},
       {"i LIKE '7'", "LIKE expression"},
       {"nope = 1", "No field named nope"},
@@ -301,7 +301,7 @@ TEST_F(FilterTest, RefusesWhatPylanceRefuses) {
       {"st.nope = 1", "Field nope not found in struct 'st'"},
       {"st.X > 5", "Field X not found"},
       {"st = 1", "could not convert"},
-      {"\"id\" = 3", "Utf8 = Int64"},
+      {"\"id\" = 3", "Cannot cast value 'id' to value of Int64 type"},
       {"", "found its end"},
       {"a >> >", "cannot read the filter: a >> > (expected an expression, found '>'"},
       {"i = = 3", "found '=' at byte 4"},
@@ -325,9 +325,9 @@ TEST_F(FilterTest, RefusesWhatPylanceRefuses) {
 }
 
 TEST_F(FilterTest, PartsOfSqlThatAreNotBuiltAreNamed) {
-  for (const char* sql : {"CASE WHEN b THEN b END", "CAST(i AS int) = 3", "lower(s) = 'a'",
-                          "s = date '2024-01-01'", "s LIKE 'a' ESCAPE '!'"}) {
-    EXPECT_THAT(Select(sql), IsError(ErrorKind::kUnsupported, "not built in filters")) << sql;
+  for (const char* name : {"md5", "array_sort", "regexp_instr"}) {
+    EXPECT_THAT(Select(std::string(name) + "(s) = 'a'"),
+                IsError(ErrorKind::kUnsupported, "'" + std::string(name) + "' is not built"));
   }
 }
 

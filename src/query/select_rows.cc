@@ -26,4 +26,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(
   return taken.record_batch();
 }
 
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(const arrow::RecordBatch& batch,
+                                                              std::span<const uint32_t> positions) {
+  return SelectRows(batch.Slice(0), positions);
+}
+
 }  // namespace glaive::query

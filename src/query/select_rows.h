@@ -13,5 +13,7 @@ namespace glaive::query {
 // within the batch, and InitCompute().
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(
     const std::shared_ptr<arrow::RecordBatch>& batch, std::span<const uint32_t> positions);
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(const arrow::RecordBatch& batch,
+                                                              std::span<const uint32_t> positions);
 
 }  // namespace glaive::query

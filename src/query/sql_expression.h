@@ -8,13 +8,14 @@
 
 #include <arrow/type_fwd.h>
 
-// A predicate as it is written: names are not resolved and types not known. Plain values.
+// An expression as it is written: names are not resolved and types not known. Plain values.
 namespace glaive::query::sql {
 
 struct Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
 
-// An int64, uint64 where that is too small, double, utf8, binary, bool or null scalar.
+// An int64, uint64 where that is too small, double, utf8, binary, bool, interval or null scalar. Of
+// any type where the expression was not written as SQL.
 struct Literal {
   std::shared_ptr<arrow::Scalar> value;
 };
@@ -25,6 +26,7 @@ struct Column {
     bool quoted = false;  // then its case counts
   };
   std::vector<Part> path;
+  bool in_function = false;  // then the case of the first part counts too
 };
 
 enum class UnaryOperator : uint8_t {
@@ -53,6 +55,9 @@ enum class BinaryOperator : uint8_t {
   kMultiply,
   kDivide,
   kModulo,
+  kConcat,
+  kShiftLeft,
+  kShiftRight,
 };
 
 struct Binary {
@@ -83,11 +88,44 @@ struct Like {
   ExpressionPtr operand;
   ExpressionPtr pattern;
   bool ignore_case;
+  std::string escape;  // one character, or none: then it is the backslash
 };
 
+struct Cast {
+  ExpressionPtr operand;
+  std::shared_ptr<arrow::DataType> type;
+  bool is_try;  // null where a value cannot be cast
+};
+
+struct Call {
+  std::string function;  // in lower case
+  std::vector<ExpressionPtr> arguments;
+};
+
+// Of a struct by name, or of a list by a position that counts from 1.
+struct Element {
+  ExpressionPtr operand;
+  ExpressionPtr key;
+};
+
+struct Case {
+  struct Branch {
+    ExpressionPtr when;
+    ExpressionPtr then;
+  };
+  ExpressionPtr operand;  // null: each `when` is a condition; else what they are compared to
+  std::vector<Branch> branches;
+  ExpressionPtr otherwise;  // null: null
+};
+
+using Node = std::variant<Literal, Column, Unary, Binary, Logical, In, Between, Like, Cast, Call,
+                          Element, Case>;
+
 struct Expression {
-  std::variant<Literal, Column, Unary, Binary, Logical, In, Between, Like> node;
+  Node node;
   int depth = 1;  // of the tree below, itself included
 };
+
+ExpressionPtr Make(Node node);
 
 }  // namespace glaive::query::sql

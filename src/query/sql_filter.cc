@@ -35,7 +35,7 @@ class SqlFilter final : public Filter {
 arrow::Result<std::shared_ptr<const Filter>> Filter::FromSql(std::string_view text,
                                                              const arrow::Schema& schema) {
   ARROW_ASSIGN_OR_RAISE(const auto expression, sql::Parse(text));
-  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindFilter(*expression, schema));
+  ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindFilter(*expression, schema, /*strict=*/true));
   return std::make_shared<SqlFilter>(std::string(text), std::move(bound));
 }
 

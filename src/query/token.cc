@@ -9,8 +9,9 @@
 namespace glaive::query {
 namespace {
 
-constexpr std::array<std::string_view, 6> kLongSymbols = {"==", "!=", "<>", "<=", ">=", "||"};
-constexpr std::string_view kShortSymbols = "(),.+-*/%=<>[]:";
+constexpr std::array<std::string_view, 9> kLongSymbols = {
+    "==", "!=", "<>", "<=", ">=", "||", "<<", ">>", "::"};
+constexpr std::string_view kShortSymbols = "(),.+-*/%=<>[]:&|^~";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }

@@ -16,7 +16,7 @@ enum class TokenKind : uint8_t {
   kString,      // 'text' and, as pylance has it, "text"
   kHexString,   // X'6162'
   kNumber,
-  kSymbol,  // one operator or punctuation mark: ( ) , . + - * / % = == != <> < <= > >=
+  kSymbol,  // one operator or punctuation mark: ( ) , . + - * / % = == != <> < <= > >= || << >> ::
 };
 
 struct Token {
@@ -31,8 +31,8 @@ struct Token {
   }
 };
 
-// The tokens of a predicate, the last one kEnd. Comments are passed over. Errors: InvalidInput that
-// quotes the text.
+// The tokens of an expression, the last one kEnd. Comments are passed over. Errors: InvalidInput
+// that quotes the text.
 arrow::Result<std::vector<Token>> Tokenize(std::string_view sql);
 
 }  // namespace glaive::query

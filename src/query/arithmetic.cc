@@ -1,0 +1,147 @@
+#include <utility>
+
+#include <arrow/array.h>
+#include <arrow/builder.h>
+#include <arrow/scalar.h>
+#include <arrow/type.h>
+#include <arrow/type_traits.h>
+
+#include "core/error.h"
+#include "query/binder.h"
+#include "query/coercion.h"
+
+namespace glaive::query {
+namespace {
+
+using sql::BinaryOperator;
+using TypePtr = std::shared_ptr<arrow::DataType>;
+
+arrow::Status NoArithmetic(const BoundPtr& left, const BoundPtr& right) {
+  return InvalidInput("Cannot coerce arithmetic expression {} and {} to valid types",
+                      TypeName(*left->type()), TypeName(*right->type()));
+}
+
+// Numbers are printed; bytes are not text.
+arrow::Result<BoundPtr> BindConcat(BoundPtr left, BoundPtr right) {
+  const TypePtr& a = left->type();
+  const TypePtr& b = right->type();
+  const auto has_text = [](const TypePtr& type) { return IsText(*type); };
+  const auto fits = [](const TypePtr& type) {
+    return !arrow::is_nested(type->id()) && !arrow::is_binary(type->id()) &&
+           type->id() != arrow::Type::FIXED_SIZE_BINARY;
+  };
+  if ((!has_text(a) && !has_text(b)) || !fits(a) || !fits(b)) {
+    return InvalidInput("Cannot infer common string type for string concat operation {} || {}",
+                        TypeName(*a), TypeName(*b));
+  }
+  const bool is_large =
+      a->id() == arrow::Type::LARGE_STRING || b->id() == arrow::Type::LARGE_STRING;
+  const TypePtr type = is_large ? arrow::large_utf8() : arrow::utf8();
+  BoundPtr separator = MakeCast(MakeLiteral(std::make_shared<arrow::StringScalar>("")), type);
+  return MakeCall(
+      "binary_join_element_wise",
+      {MakeCast(std::move(left), type), MakeCast(std::move(right), type), std::move(separator)},
+      type);
+}
+
+// Bits that are shifted out are gone, and shifts go round the width of the type.
+template <typename T>
+arrow::Result<arrow::Datum> ShiftRows(const arrow::Array& left, const arrow::Array& right,
+                                      bool to_left, const TypePtr& type) {
+  using Array = typename arrow::CTypeTraits<T>::ArrayType;
+  const auto& values = static_cast<const Array&>(left);
+  const auto& shifts = static_cast<const Array&>(right);
+  typename arrow::CTypeTraits<T>::BuilderType builder(type, arrow::default_memory_pool());
+  ARROW_RETURN_NOT_OK(builder.Reserve(left.length()));
+  for (int64_t i = 0; i < left.length(); ++i) {
+    if (left.IsNull(i) || right.IsNull(i)) {
+      builder.UnsafeAppendNull();
+      continue;
+    }
+    const auto by = static_cast<uint64_t>(shifts.Value(i)) % (8 * sizeof(T));
+    const auto wide = static_cast<int64_t>(values.Value(i));
+    builder.UnsafeAppend(to_left ? static_cast<T>(static_cast<uint64_t>(wide) << by)
+                                 : static_cast<T>(values.Value(i) >> by));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
+  return arrow::Datum(std::move(result));
+}
+
+arrow::Result<arrow::Datum> Shift(std::span<const arrow::Datum> sides, int64_t num_rows,
+                                  bool to_left, const TypePtr& type) {
+  ARROW_ASSIGN_OR_RAISE(const auto left, ToArray(sides[0], num_rows));
+  ARROW_ASSIGN_OR_RAISE(const auto right, ToArray(sides[1], num_rows));
+  switch (type->id()) {
+    case arrow::Type::INT8: return ShiftRows<int8_t>(*left, *right, to_left, type);
+    case arrow::Type::INT16: return ShiftRows<int16_t>(*left, *right, to_left, type);
+    case arrow::Type::INT32: return ShiftRows<int32_t>(*left, *right, to_left, type);
+    case arrow::Type::INT64: return ShiftRows<int64_t>(*left, *right, to_left, type);
+    case arrow::Type::UINT8: return ShiftRows<uint8_t>(*left, *right, to_left, type);
+    case arrow::Type::UINT16: return ShiftRows<uint16_t>(*left, *right, to_left, type);
+    case arrow::Type::UINT32: return ShiftRows<uint32_t>(*left, *right, to_left, type);
+    default: return ShiftRows<uint64_t>(*left, *right, to_left, type);
+  }
+}
+
+arrow::Result<BoundPtr> BindShift(BinaryOperator op, BoundPtr left, BoundPtr right) {
+  const auto is_integer = [](const BoundPtr& node) {
+    return arrow::is_integer(node->type()->id());
+  };
+  if (!is_integer(left) || !is_integer(right)) return NoArithmetic(left, right);
+  const TypePtr type = NumberType(left->type(), right->type());
+  if (!arrow::is_integer(type->id())) return NoArithmetic(left, right);
+  const bool to_left = op == BinaryOperator::kShiftLeft;
+  const Kernel kernel = [to_left, type](std::span<const arrow::Datum> sides, int64_t num_rows) {
+    return Shift(sides, num_rows, to_left, type);
+  };
+  return MakeKernel(kernel, {MakeCast(std::move(left), type), MakeCast(std::move(right), type)},
+                    type);
+}
+
+const char* KernelOf(BinaryOperator op) {
+  switch (op) {
+    case BinaryOperator::kAdd: return "add";
+    case BinaryOperator::kSubtract: return "subtract";
+    case BinaryOperator::kMultiply: return "multiply";
+    default: return "divide";
+  }
+}
+
+}  // namespace
+
+arrow::Result<BoundPtr> BindNegation(BoundPtr operand) {
+  const arrow::Type::type id = operand->type()->id();
+  if (!arrow::is_signed_integer(id) && !arrow::is_floating(id) && !arrow::is_decimal(id)) {
+    return InvalidInput("Negation only supports signed numbers, not {}",
+                        TypeName(*operand->type()));
+  }
+  TypePtr type = operand->type();
+  return MakeCall("negate", {std::move(operand)}, std::move(type));
+}
+
+arrow::Result<BoundPtr> BindArithmetic(BinaryOperator op, BoundPtr left, BoundPtr right) {
+  if (op == BinaryOperator::kConcat) return BindConcat(std::move(left), std::move(right));
+  if (op == BinaryOperator::kShiftLeft || op == BinaryOperator::kShiftRight) {
+    return BindShift(op, std::move(left), std::move(right));
+  }
+  ARROW_ASSIGN_OR_RAISE(BoundPtr of_time, BindTimeArithmetic(op, left, right));
+  if (of_time != nullptr) return of_time;
+  const auto fits = [](const BoundPtr& node) { return IsNumber(*node->type()) || IsNull(node); };
+  if (!fits(left) || !fits(right) || (IsNull(left) && IsNull(right))) {
+    return NoArithmetic(left, right);
+  }
+  const TypePtr type = IsNull(left)    ? right->type()
+                       : IsNull(right) ? left->type()
+                                       : NumberType(left->type(), right->type());
+  if (arrow::is_decimal(type->id())) {
+    if (IsNull(left)) left = MakeCast(std::move(left), type);
+    if (IsNull(right)) right = MakeCast(std::move(right), type);
+    return BindDecimalArithmetic(op, std::move(left), std::move(right));
+  }
+  left = MakeCast(std::move(left), type);
+  right = MakeCast(std::move(right), type);
+  if (op == BinaryOperator::kModulo) return std::make_shared<ModuloNode>(left, right);
+  return MakeCall(KernelOf(op), {std::move(left), std::move(right)}, type);
+}
+
+}  // namespace glaive::query

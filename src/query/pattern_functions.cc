@@ -1,0 +1,195 @@
+#include <array>
+#include <utility>
+
+#include <arrow/array.h>
+#include <arrow/builder.h>
+#include <arrow/scalar.h>
+#include <arrow/type.h>
+
+#include "core/error.h"
+#include "query/coercion.h"
+#include "query/functions.h"
+
+// Regular expressions, in time linear in the text: Arrow has RE2.
+namespace glaive::query {
+namespace {
+
+namespace cp = arrow::compute;
+using Arguments = std::vector<BoundPtr>;
+
+// With its flags in front. Errors: InvalidInput for what is no pattern.
+arrow::Result<std::string> TakePattern(std::string_view name, const Arguments& arguments,
+                                       size_t pattern_at, size_t flags_at) {
+  ARROW_ASSIGN_OR_RAISE(std::string pattern, TakeLiteral(name, arguments[pattern_at]));
+  std::string flags;
+  if (arguments.size() > flags_at) {
+    ARROW_ASSIGN_OR_RAISE(flags, TakeLiteral(name, arguments[flags_at]));
+  }
+  std::string set;
+  for (const char flag : flags) {
+    if (flag == 'g') continue;
+    if (flag != 'i' && flag != 'm' && flag != 's' && flag != 'U') {
+      return InvalidInput("{}() does not know the flag '{}'", name, flag);
+    }
+    set += flag;
+  }
+  if (!set.empty()) pattern = "(?" + set + ")" + pattern;
+  // An empty column tells whether the pattern can be compiled.
+  const cp::MatchSubstringOptions options(pattern);
+  ARROW_ASSIGN_OR_RAISE(const auto none, arrow::MakeArrayOfNull(arrow::utf8(), 0));
+  const auto compiled = CallArrow("match_substring_regex", {arrow::Datum(none)}, &options);
+  if (!compiled.ok()) {
+    return InvalidInput("{}(): '{}' is no regular expression: {}", name, pattern,
+                        compiled.status().message());
+  }
+  return pattern;
+}
+
+bool IsNullLiteral(const BoundPtr& node) {
+  return AsLiteral(node) != nullptr && !AsLiteral(node)->value()->is_valid;
+}
+
+arrow::Result<BoundPtr> BindLike(std::string_view name, Arguments arguments) {
+  ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
+  if (IsNullLiteral(arguments[1])) return MakeLiteral(arrow::MakeNullScalar(arrow::boolean()));
+  ARROW_ASSIGN_OR_RAISE(auto pattern, TakePattern(name, arguments, 1, 2));
+  return MakeCall("match_substring_regex", {std::move(arguments[0])}, arrow::boolean(),
+                  std::make_shared<cp::MatchSubstringOptions>(std::move(pattern)));
+}
+
+arrow::Result<BoundPtr> BindCount(std::string_view name, Arguments arguments) {
+  if (arguments.size() > 2) return Unsupported("{}() of a part of a text is not built", name);
+  ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
+  ARROW_ASSIGN_OR_RAISE(auto pattern, TakePattern(name, arguments, 1, 3));
+  const auto counted =
+      arguments[0]->type()->id() == arrow::Type::STRING ? arrow::int32() : arrow::int64();
+  return MakeCast(MakeCall("count_substring_regex", {std::move(arguments[0])}, counted,
+                           std::make_shared<cp::MatchSubstringOptions>(std::move(pattern))),
+                  arrow::int64());
+}
+
+// $1, ${1} and \1 are groups, $$ is a dollar sign.
+std::string Replacement(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool has_next = i + 1 < text.size();
+    const auto is_digit = [&](size_t at) {
+      return at < text.size() && text[at] >= '0' && text[at] <= '9';
+    };
+    if (c == '\\' && is_digit(i + 1)) {
+      out += {'\\', text[++i]};
+    } else if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '$' && has_next && text[i + 1] == '$') {
+      out += text[++i];
+    } else if (c == '$' && is_digit(i + 1)) {
+      out += {'\\', text[++i]};
+    } else if (c == '$' && has_next && text[i + 1] == '{' && is_digit(i + 2) &&
+               i + 3 < text.size() && text[i + 3] == '}') {
+      out += {'\\', text[i + 2]};
+      i += 3;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+arrow::Result<BoundPtr> BindReplace(std::string_view name, Arguments arguments) {
+  ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
+  ARROW_ASSIGN_OR_RAISE(auto pattern, TakePattern(name, arguments, 1, 3));
+  ARROW_ASSIGN_OR_RAISE(const auto replacement, TakeLiteral(name, arguments[2]));
+  int64_t most = 1;
+  if (arguments.size() > 3) {
+    ARROW_ASSIGN_OR_RAISE(const auto flags, TakeLiteral(name, arguments[3]));
+    if (flags.find('g') != std::string::npos) most = -1;
+  }
+  auto type = arguments[0]->type();
+  return MakeCall("replace_substring_regex", {std::move(arguments[0])}, std::move(type),
+                  std::make_shared<cp::ReplaceSubstringOptions>(std::move(pattern),
+                                                                Replacement(replacement), most));
+}
+
+// The pattern with a name for each of its groups, which is how Arrow hands them out; all of it is
+// the one group where it has none.
+std::string WithNamedGroups(std::string_view pattern) {
+  std::string out;
+  int groups = 0;
+  bool in_class = false;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    out += c;
+    if (c == '\\' && i + 1 < pattern.size()) {
+      out += pattern[++i];
+    } else if (in_class) {
+      in_class = c != ']';
+    } else if (c == '[') {
+      in_class = true;
+      // A bracket right behind the opening one is a member.
+      if (i + 1 < pattern.size() && pattern[i + 1] == '^') out += pattern[++i];
+      if (i + 1 < pattern.size() && pattern[i + 1] == ']') out += pattern[++i];
+    } else if (c == '(') {
+      const std::string_view rest = pattern.substr(i + 1);
+      if (!rest.starts_with('?')) {
+        out += "?P<g" + std::to_string(groups++) + ">";
+      } else if (rest.starts_with("?P<") || rest.starts_with("?<")) {
+        const size_t close = std::min(rest.find('>'), rest.size() - 1);
+        out += "?P<g" + std::to_string(groups++) + ">";
+        i += close + 1;
+      }
+    }
+  }
+  return groups > 0 ? out : "(?P<g0>" + out + ")";
+}
+
+// Each row's groups as a list.
+arrow::Result<arrow::Datum> GroupsOf(const arrow::Datum& text, const std::string& pattern,
+                                     int64_t num_rows) {
+  const cp::ExtractRegexOptions options(pattern);
+  ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(text, num_rows));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum matched,
+                        CallArrow("extract_regex", {arrow::Datum(array)}, &options));
+  const auto result = matched.make_array();
+  const auto& groups = static_cast<const arrow::StructArray&>(*result);
+  auto values = std::shared_ptr<arrow::ArrayBuilder>();
+  ARROW_ASSIGN_OR_RAISE(values, arrow::MakeBuilder(array->type()));
+  arrow::ListBuilder builder(arrow::default_memory_pool(), values, arrow::list(array->type()));
+  for (int64_t i = 0; i < num_rows; ++i) {
+    if (groups.IsNull(i)) {
+      ARROW_RETURN_NOT_OK(builder.AppendNull());
+      continue;
+    }
+    ARROW_RETURN_NOT_OK(builder.Append());
+    for (int group = 0; group < groups.num_fields(); ++group) {
+      ARROW_RETURN_NOT_OK(values->AppendArraySlice(*groups.field(group)->data(), i, 1));
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(auto lists, builder.Finish());
+  return arrow::Datum(std::move(lists));
+}
+
+arrow::Result<BoundPtr> BindMatch(std::string_view name, Arguments arguments) {
+  ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
+  const auto type = arrow::list(arguments[0]->type());
+  if (IsNullLiteral(arguments[1])) return MakeLiteral(arrow::MakeNullScalar(type));
+  ARROW_ASSIGN_OR_RAISE(const auto pattern, TakePattern(name, arguments, 1, 2));
+  const Kernel kernel = [named = WithNamedGroups(pattern)](std::span<const arrow::Datum> values,
+                                                           int64_t num_rows) {
+    return GroupsOf(values[0], named, num_rows);
+  };
+  return MakeKernel(kernel, {std::move(arguments[0])}, type);
+}
+
+constexpr std::array<Function, 4> kFunctions = {{
+    {"regexp_like", 2, 3, &BindLike},
+    {"regexp_count", 2, 4, &BindCount},
+    {"regexp_replace", 3, 4, &BindReplace},
+    {"regexp_match", 2, 3, &BindMatch},
+}};
+
+}  // namespace
+
+std::span<const Function> PatternFunctions() { return kFunctions; }
+
+}  // namespace glaive::query
