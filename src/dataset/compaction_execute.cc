@@ -5,6 +5,7 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
+#include "dataset/carried_lineage.h"
 #include "dataset/compaction_options.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
@@ -100,7 +101,9 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   uint64_t num_rows = 0;
   ScanOptions scan;
   scan.fragment_ids.emplace();
+  dataset::CarriedLineage lineage;
   for (const wire::DataFragment& fragment : sources) {
+    ARROW_RETURN_NOT_OK(lineage.Add(snapshot, fragment));
     ARROW_ASSIGN_OR_RAISE(const uint64_t live_rows, read::LiveRows(snapshot, fragment));
     num_rows += live_rows;
     scan.fragment_ids->push_back(fragment.id);
@@ -128,6 +131,7 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   if (written.summary.rows != num_rows) {
     return Internal("{} rows of {} were rewritten", written.summary.rows, num_rows);
   }
+  ARROW_RETURN_NOT_OK(lineage.GiveTo(written.fragments));
   if (durability == table::Durability::kCommit && !written.files.paths().empty()) {
     ARROW_RETURN_NOT_OK(source.state()->location.store->Sync(written.files.paths()));
   }

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "dataset/write_session.h"
+#include "table/index_coverage.h"
 
 namespace glaive::dataset {
 namespace {
@@ -123,11 +124,11 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
 }
 
 arrow::Status CheckCanRewrite(const table::Manifest& manifest) {
-  if (manifest.has_stable_row_ids()) {
-    return Unsupported("compaction of a table with stable row ids is not built yet");
-  }
-  if (!manifest.index_section.empty()) {
-    return Unsupported("compaction of a table with indices is not built yet");
+  ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(manifest));
+  for (const table::Index& index : indices.indices()) {
+    if (index.covered || index.entry.is_system()) continue;
+    return Unsupported("compaction of a table whose index '{}' does not say what it covers",
+                       index.entry.name);
   }
   return arrow::Status::OK();
 }

@@ -16,8 +16,8 @@ namespace glaive::dataset {
 arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options,
                                                 const std::map<std::string, std::string>& config);
 
-// Rows of an index or row ids would point to where the rows were: tables that have them are not
-// rewritten yet. Unsupported, naming which.
+// An index loses the fragments that are rewritten, or follows them. Unsupported, naming it, where
+// it does not say which fragments it covers.
 arrow::Status CheckCanRewrite(const table::Manifest& manifest);
 
 }  // namespace glaive::dataset

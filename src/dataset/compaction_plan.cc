@@ -10,6 +10,7 @@
 #include "dataset/fragment_state.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
+#include "table/index_coverage.h"
 
 namespace glaive {
 namespace {
@@ -20,8 +21,18 @@ struct Candidate {
   wire::DataFragment fragment;
   uint64_t live_rows = 0;
   Candidacy candidacy = Candidacy::kNone;
+  std::vector<bool> covering;  // of the table's indices, whether it covers the fragment
 };
-using Bin = std::vector<Candidate>;  // adjacent fragments
+using Bin = std::vector<Candidate>;  // adjacent fragments, covered by the same indices
+
+std::vector<bool> CoveringIndices(const table::IndexList& indices, uint64_t fragment_id) {
+  std::vector<bool> covering;
+  for (const table::Index& index : indices.indices()) {
+    const bool of_columns = !index.entry.is_system() && index.covered;
+    covering.push_back(of_columns && index.covered->Contains(fragment_id));
+  }
+  return covering;
+}
 
 // The choice of pylance 14, so that the tasks of both are the same: deleted rows are reason enough
 // by themselves, a small fragment only beside another that is rewritten.
@@ -37,11 +48,13 @@ Candidacy CandidacyOf(uint64_t physical_rows, uint64_t live_rows,
                                                            : Candidacy::kNone;
 }
 
-// Runs of adjacent candidates. What is no candidate, or excluded, stands between two runs.
+// Runs of adjacent candidates. What is no candidate, or excluded, stands between two runs; so does
+// the border of what an index covers, that it may follow the rows whole.
 arrow::Result<std::vector<Bin>> FindBins(const read::Snapshot& snapshot,
                                          const CompactionOptions& options) {
   const std::set<uint64_t> excluded(options.excluded_fragment_ids.begin(),
                                     options.excluded_fragment_ids.end());
+  ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(*snapshot.manifest));
   std::vector<Bin> bins(1);
   ARROW_RETURN_NOT_OK(snapshot.manifest->fragments.Visit([&](const table::Fragment& view) {
     Candidate candidate;
@@ -51,8 +64,12 @@ arrow::Result<std::vector<Bin>> FindBins(const read::Snapshot& snapshot,
                             read::PhysicalRows(snapshot, candidate.fragment));
       ARROW_ASSIGN_OR_RAISE(candidate.live_rows, read::LiveRows(snapshot, candidate.fragment));
       candidate.candidacy = CandidacyOf(physical_rows, candidate.live_rows, options);
+      candidate.covering = CoveringIndices(indices, view.id());
     }
     if (candidate.candidacy != Candidacy::kNone) {
+      if (!bins.back().empty() && bins.back().back().covering != candidate.covering) {
+        bins.emplace_back();
+      }
       bins.back().push_back(std::move(candidate));
     } else if (!bins.back().empty()) {
       bins.emplace_back();

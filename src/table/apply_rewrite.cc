@@ -1,50 +1,211 @@
-#include "table/apply_operations.h"
-
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
+#include "table/apply_operations.h"
 #include "table/index_coverage.h"
+#include "table/row_lineage.h"
+#include "wire/fields.h"
 
 namespace glaive::table {
 namespace {
 
+using wire::Bytes;
 using wire::DataFragment;
+using wire::FieldView;
 
-// An index that stores row ids goes on to know rows that moved, which coverage cannot say yet.
-arrow::Status CheckCarriesRowIds(const Manifest& manifest,
-                                 const std::vector<DataFragment>& fragments) {
-  if (!manifest.index_section.empty()) {
-    return Unsupported("rewriting fragments of a table with both stable row ids and indices");
-  }
+constexpr Location kOperation = {"(operation)"};
+
+uint64_t LiveRows(const DataFragment& fragment) {
+  return fragment.physical_rows -
+         (fragment.deletion_file ? fragment.deletion_file->num_deleted_rows : 0);
+}
+
+bool SaysLiveRows(const DataFragment& fragment) {
+  return fragment.physical_rows != 0 &&
+         (!fragment.deletion_file || fragment.deletion_file->num_deleted_rows != 0);
+}
+
+bool HasUnknownFields(const DataFragment& fragment) {
+  return !fragment.unknown_fields.empty() ||
+         std::ranges::any_of(fragment.files, [](const wire::DataFile& file) {
+           return !file.unknown_fields.empty();
+         });
+}
+
+// What the rows are called by, if not by their addresses, is carried over by who rewrote them.
+arrow::Status CheckCarriesRowIds(const std::vector<DataFragment>& fragments) {
   for (const DataFragment& fragment : fragments) {
-    if (!std::holds_alternative<std::monostate>(fragment.row_ids)) continue;
-    return InvalidInput("a rewritten fragment of {} rows does not carry their row ids on",
-                        fragment.physical_rows);
+    if (std::holds_alternative<std::monostate>(fragment.row_ids)) {
+      return InvalidInput("a rewritten fragment of {} rows does not carry their row ids on",
+                          fragment.physical_rows);
+    }
+    ARROW_RETURN_NOT_OK(RowIdsOf(fragment, kOperation).status());
+    ARROW_RETURN_NOT_OK(CreatedVersionsOf(fragment, kOperation).status());
+    ARROW_RETURN_NOT_OK(UpdatedVersionsOf(fragment, kOperation).status());
   }
   return arrow::Status::OK();
 }
 
-}  // namespace
+// One group, by the ids that its fragments have in the version that is made.
+struct Move {
+  std::vector<uint64_t> from;
+  std::vector<uint64_t> to;
+  std::map<int32_t, uint64_t> overlaid;  // field -> the newest version that laid values over it
+};
 
-// The same rows in other fragments. What the rows are called by, if not by their addresses, was
-// carried over by who rewrote them.
-arrow::Status ApplyTo(Manifest& next, const Rewrite& rewrite) {
-  if (!rewrite.rewritten_indices.empty()) return Unsupported("commits that rewrite indices");
-  std::vector<DataFragment> added;
-  std::vector<uint64_t> removed;
-  for (const Rewrite::Group& group : rewrite.groups) {
-    for (const DataFragment& fragment : group.old_fragments) removed.push_back(fragment.id);
-    added.insert(added.end(), group.new_fragments.begin(), group.new_fragments.end());
+arrow::Status NoteOverlays(const DataFragment& fragment, std::map<int32_t, uint64_t>* overlaid) {
+  for (const std::string& overlay : fragment.overlays) {
+    std::vector<int32_t> fields;
+    uint64_t version = 0;
+    const auto read = [&](const FieldView& field) -> arrow::Status {
+      if (field.key() == Bytes(1)) {
+        ARROW_ASSIGN_OR_RAISE(const auto file, wire::ParseDataFile(field.payload, field.where));
+        fields = file.fields;
+      }
+      if (field.key() == wire::Varint(3)) version = field.value;
+      return arrow::Status::OK();
+    };
+    ARROW_RETURN_NOT_OK(
+        wire::VisitFields(wire::AsBytes(overlay), kOperation, "DataOverlayFile", read));
+    for (const int32_t id : fields) {
+      if (id >= 0) (*overlaid)[id] = std::max((*overlaid)[id], version);
+    }
   }
-  if (next.has_stable_row_ids()) ARROW_RETURN_NOT_OK(CheckCarriesRowIds(next, added));
-  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(removed));
-  ARROW_ASSIGN_OR_RAISE(added, WithIds(std::move(added), next.max_fragment_id));
+  return arrow::Status::OK();
+}
+
+// Takes the old fragments of a group out and puts the new ones in.
+arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
+  Move move;
+  uint64_t rows_before = 0;
+  bool known = true;
+  for (const DataFragment& theirs : group.old_fragments) {
+    const std::optional<Fragment> view = next.fragments.Find(theirs.id);
+    if (!view) {
+      return CommitConflict(Retry::kYes, next.version - 1,
+                            "fragment {}, which a rewrite is to replace, is gone", theirs.id);
+    }
+    ARROW_ASSIGN_OR_RAISE(const DataFragment old, view->Parse());
+    if (HasUnknownFields(old)) {
+      return Unsupported("rewriting fragment {}, which holds fields unknown to this build", old.id);
+    }
+    known = known && SaysLiveRows(old);
+    rows_before += LiveRows(old);
+    move.from.push_back(old.id);
+    ARROW_RETURN_NOT_OK(NoteOverlays(old, &move.overlaid));
+  }
+  if (next.has_stable_row_ids()) ARROW_RETURN_NOT_OK(CheckCarriesRowIds(group.new_fragments));
+  ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(move.from));
+  ARROW_ASSIGN_OR_RAISE(const auto added, WithIds(group.new_fragments, next.max_fragment_id));
+  uint64_t rows_after = 0;
+  for (const DataFragment& fragment : added) {
+    move.to.push_back(fragment.id);
+    rows_after += LiveRows(fragment);
+  }
+  if (known && rows_before != rows_after) {
+    return InvalidInput("a rewrite makes {} rows of the {} of fragment {} and those beside it",
+                        rows_after, rows_before, move.from.empty() ? 0 : move.from.front());
+  }
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(added));
+  return move;
+}
+
+// Whether values were laid over a field of the index after it was built. Rewritten, they no longer
+// tell that the index does not know them.
+bool IsOverlaid(const Index& index, const Move& move, const wire::Schema& schema) {
+  return std::ranges::any_of(move.overlaid, [&](const auto& overlaid) {
+    return overlaid.second > index.entry.dataset_version &&
+           index.HasField(RelatedFields(schema, {overlaid.first}));
+  });
+}
+
+// An index that knew all rows of a group knows them in its new fragments, if it can tell them
+// there: by their ids, or because it was rewritten as well.
+void Follow(Index& index, const Move& move, bool knows_rows, const wire::Schema& schema) {
+  const bool follows =
+      knows_rows && index.covered->ContainsAll(move.from) && !IsOverlaid(index, move, schema);
+  index.covered->Remove(move.from);
+  if (follows) index.covered->Add(move.to);
+}
+
+// RewrittenIndex {1 old_id UUID, 2 new_id UUID, 3 details, 4 version, 5 files*}.
+struct RewrittenIndex {
+  std::string old_uuid;
+  std::string new_id;  // a UUID message
+  std::string files;   // fields 10 of the entry
+};
+
+arrow::Result<RewrittenIndex> ParseRewritten(const std::string& message) {
+  RewrittenIndex index;
+  const auto read_uuid = [&](const FieldView& field) {
+    if (field.key() == Bytes(1)) index.old_uuid = field.text();
+    return arrow::Status::OK();
+  };
+  const auto read = [&](const FieldView& field) -> arrow::Status {
+    switch (field.key()) {
+      case Bytes(1): return wire::VisitFields(field.payload, field.where, "UUID", read_uuid);
+      case Bytes(2): index.new_id = field.text(); break;
+      case Bytes(5): wire::AppendBytes(10, field.text(), &index.files); break;
+      default: break;
+    }
+    return arrow::Status::OK();
+  };
+  ARROW_RETURN_NOT_OK(
+      wire::VisitFields(wire::AsBytes(message), kOperation, "RewrittenIndex", read));
+  return index;
+}
+
+// The index under another id and with other files, which know the rows where they are now.
+arrow::Status Exchange(Index& index, const RewrittenIndex& rewritten) {
+  std::string uuid;
+  wire::AppendBytes(1, rewritten.new_id, &uuid);
+  const std::pair<uint32_t, std::string> changed[] = {{1, uuid}, {10, rewritten.files}};
+  ARROW_ASSIGN_OR_RAISE(std::string message, WithFields(index.message, kOperation, changed));
+  ARROW_ASSIGN_OR_RAISE(Index exchanged, IndexList::ParseEntry(std::move(message), kOperation));
+  exchanged.covered = index.covered;
+  index = std::move(exchanged);
+  return arrow::Status::OK();
+}
+
+arrow::Status FollowMoves(Manifest& next, const Rewrite& rewrite, const std::vector<Move>& moves) {
   if (next.index_section.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
-  ARROW_RETURN_NOT_OK(Withdraw(indices, removed, std::nullopt));
+  std::map<std::string, RewrittenIndex> rewritten;
+  for (const std::string& message : rewrite.rewritten_indices) {
+    ARROW_ASSIGN_OR_RAISE(RewrittenIndex index, ParseRewritten(message));
+    if (!rewritten.emplace(index.old_uuid, index).second) {
+      return InvalidInput("a rewrite exchanges one index twice");
+    }
+  }
+  for (Index& index : indices.indices()) {
+    if (index.entry.is_system()) continue;
+    if (!index.covered) {
+      return Unsupported(
+          "rewriting fragments of a table whose index '{}' does not say which it covers",
+          index.entry.name);
+    }
+    const auto exchanged = rewritten.find(index.entry.uuid);
+    const bool knows_rows = exchanged != rewritten.end() ||
+                            (next.has_stable_row_ids() && !index.entry.stores_row_addresses());
+    for (const Move& move : moves) Follow(index, move, knows_rows, next.schema);
+    if (exchanged != rewritten.end()) ARROW_RETURN_NOT_OK(Exchange(index, exchanged->second));
+  }
   return indices.Serialize().Value(&next.index_section);
+}
+
+}  // namespace
+
+// The same rows in other fragments.
+arrow::Status ApplyTo(Manifest& next, const Rewrite& rewrite) {
+  std::vector<Move> moves;
+  for (const Rewrite::Group& group : rewrite.groups) {
+    ARROW_ASSIGN_OR_RAISE(moves.emplace_back(), MoveGroup(next, group));
+  }
+  return FollowMoves(next, rewrite, moves);
 }
 
 arrow::Status ApplyTo(Manifest& next, const ReserveFragments& reservation) {
@@ -54,10 +215,6 @@ arrow::Status ApplyTo(Manifest& next, const ReserveFragments& reservation) {
   }
   next.max_fragment_id = static_cast<uint32_t>(last);
   return arrow::Status::OK();
-}
-
-arrow::Status ApplyTo(Manifest&, const CreateIndex&) {
-  return Unsupported("committing a CreateIndex");
 }
 
 }  // namespace glaive::table

@@ -80,9 +80,10 @@ arrow::Status Add(const Manifest& next, const DataFragment& theirs, std::set<uin
       return InvalidInput("a merge names fragment {} twice", theirs.id);
     }
     if (!std::holds_alternative<std::monostate>(theirs.row_ids)) {
-      return InvalidInput("a merge brings a new fragment (id {}) that has row ids already; they "
-                          "are given by the commit",
-                          theirs.id);
+      return InvalidInput(
+          "a merge brings a new fragment (id {}) that has row ids already; they "
+          "are given by the commit",
+          theirs.id);
     }
     if (theirs.id > next.max_fragment_id.value_or(0)) {
       return InvalidInput("fragment {} is not in version {}, nor was the id reserved", theirs.id,
@@ -92,9 +93,10 @@ arrow::Status Add(const Manifest& next, const DataFragment& theirs, std::set<uin
     return arrow::Status::OK();
   }
   if (!merged.added.empty()) {
-    return InvalidInput("a merge lists fragment {} behind a new one; those that the table has come "
-                        "first",
-                        theirs.id);
+    return InvalidInput(
+        "a merge lists fragment {} behind a new one; those that the table has come "
+        "first",
+        theirs.id);
   }
   named.insert(theirs.id);
   ARROW_ASSIGN_OR_RAISE(const DataFragment before, view->Parse());
@@ -109,7 +111,8 @@ arrow::Status Add(const Manifest& next, const DataFragment& theirs, std::set<uin
 }
 
 // Columns that left the schema take along the indices on them.
-arrow::Status ChangeSchema(Manifest& next, const wire::Schema& schema, const MergedFragments& merged) {
+arrow::Status ChangeSchema(Manifest& next, const wire::Schema& schema,
+                           const MergedFragments& merged) {
   const wire::Schema before = std::exchange(next.schema, schema);
   if (next.index_section.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));

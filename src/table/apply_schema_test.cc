@@ -53,7 +53,8 @@ DataFragment Parsed(const Manifest& manifest, uint64_t id) {
 
 // Both fragments, with a column more in the first.
 Merge AddColumn(const Manifest& manifest) {
-  Merge merge{.fragments = {Parsed(manifest, 0), Parsed(manifest, 1)}, .schema = SchemaOf({0, 1, 2})};
+  Merge merge{.fragments = {Parsed(manifest, 0), Parsed(manifest, 1)},
+              .schema = SchemaOf({0, 1, 2})};
   merge.fragments[0].files.push_back(File("more", {2}));
   return merge;
 }
@@ -157,7 +158,8 @@ TEST(ApplySchemaTest, AProjectDropsFilesOfNoField) {
 
 TEST(ApplySchemaTest, AProjectDropsIndicesOfLostFields) {
   Manifest before = TwoFragments();
-  before.index_section = IndexSection({IndexEntry("a", {0}, {{0, 2}}), IndexEntry("b", {1}, {{0, 2}})});
+  before.index_section =
+      IndexSection({IndexEntry("a", {0}, {{0, 2}}), IndexEntry("b", {1}, {{0, 2}})});
   Project renames{.schema = before.schema};
   renames.schema.fields[0].name = "renamed";
   EXPECT_EQ(Apply(before, renames)->index_section, before.index_section);

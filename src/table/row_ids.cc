@@ -328,6 +328,21 @@ void RowIdSequence::AppendTo(RowRange rows, std::vector<uint64_t>* ids) const {
   }
 }
 
+void RowIdSequence::AppendTo(RowRange rows, std::vector<RowRange>* ids) const {
+  if (rows.begin >= rows.end) return;
+  auto run = std::prev(std::ranges::upper_bound(runs_, rows.begin, {}, &Run::offset));
+  for (uint64_t offset = rows.begin; offset < rows.end; ++run) {
+    const uint64_t end = std::min(rows.end, run->offset + run->length);
+    const uint64_t first = run->first + (offset - run->offset);
+    if (!ids->empty() && ids->back().end == first) {
+      ids->back().end += end - offset;
+    } else {
+      ids->push_back({first, first + (end - offset)});
+    }
+    offset = end;
+  }
+}
+
 // Appends one U64Segment for each stretch of ranges that ascend. Where they hardly do, as after a
 // sort by something else, one array holds them all.
 std::string SerializeRowIds(std::span<const RowRange> ids) {

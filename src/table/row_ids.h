@@ -30,6 +30,8 @@ class RowIdSequence {
   uint64_t At(uint64_t offset) const;
   // Appends the ids of some rows. REQUIRES: rows.end <= size()
   void AppendTo(RowRange rows, std::vector<uint64_t>* ids) const;
+  // The same as ranges of ids, in the order of the rows.
+  void AppendTo(RowRange rows, std::vector<RowRange>* ids) const;
 
   // Rows [offset, offset + length) have the ids from `first` on.
   struct Run {
