@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "table/commit.h"
+#include "table/manifest.h"
+
+namespace glaive::inspect {
+
+// An entry of a manifest's index section.
+struct StoredIndex {
+  std::string uuid;  // as text
+  std::string name;
+  std::string folder;   // absolute in the store
+  std::string message;  // the entry as it lies there
+};
+
+// The indices of fields that have lost all their files. System indices may have none, and what lies
+// under another base is not looked at.
+arrow::Result<std::vector<StoredIndex>> IndicesWithoutFiles(const table::TableLocation& table,
+                                                            const table::Manifest& manifest);
+
+}  // namespace glaive::inspect

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+
+#include <arrow/status.h>
+
+#include "glaive/verify.h"
+#include "read/snapshot.h"
+#include "table/commit.h"
+
+namespace glaive::inspect {
+
+// One manifest file: its footer, and with `whole` its message, the sections and the transaction.
+arrow::Status CheckManifestFile(const table::TableLocation& table, const table::VersionEntry& entry,
+                                bool whole);
+
+// What a manifest says, against itself: counters, flags, fields and bases, and whether the files of
+// its indices are there. Errors: only those that end the check.
+arrow::Status CheckManifest(const read::Snapshot& snapshot,
+                            const std::function<void(Finding)>& add);
+
+}  // namespace glaive::inspect

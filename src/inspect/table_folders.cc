@@ -1,0 +1,88 @@
+#include "inspect/table_folders.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "io/object_store.h"
+#include "table/manifest_file.h"
+
+namespace glaive::inspect {
+namespace {
+
+constexpr std::string_view kVersionsFolder = "/_versions/";
+constexpr std::string_view kTreeFolder = "/tree/";
+constexpr std::string_view kManifestSuffix = ".manifest";
+
+// The number of a detached version: "d" and all its digits.
+std::optional<uint64_t> DetachedVersion(std::string_view name) {
+  if (!name.starts_with('d') || !name.ends_with(kManifestSuffix)) return std::nullopt;
+  name.remove_prefix(1);
+  name.remove_suffix(kManifestSuffix.size());
+  uint64_t version = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return version;
+}
+
+// The table that a branch's folder belongs to, if there is one above it.
+arrow::Result<std::optional<std::string>> TableOfBranch(const table::TableLocation& location) {
+  for (size_t at = location.root.rfind(kTreeFolder); at != std::string::npos && at > 0;
+       at = location.root.rfind(kTreeFolder, at - 1)) {
+    const table::TableLocation above = {location.store, location.root.substr(0, at), ""};
+    ARROW_ASSIGN_OR_RAISE(const auto manifests, table::ListManifests(above));
+    if (!manifests.empty()) return above.root;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+arrow::Result<std::vector<TableFolder>> ListTableFolders(std::string_view uri) {
+  ARROW_ASSIGN_OR_RAISE(io::ResolvedUri place, io::Resolve(uri));
+  const table::TableLocation root = {place.store, place.path, place.uri};
+  ARROW_ASSIGN_OR_RAISE(const auto manifests, table::ListManifests(root));
+  if (manifests.empty()) return NotFound("Dataset at path {} was not found", root.uri);
+  ARROW_ASSIGN_OR_RAISE(const auto table, TableOfBranch(root));
+  if (table) return InvalidInput("{} is a branch of the table {}: ask about that", uri, *table);
+
+  std::vector<TableFolder> folders = {{root, ""}};
+  const std::string tree = root.Path("tree");
+  ARROW_ASSIGN_OR_RAISE(const auto objects, root.store->ListRecursive(tree));
+  std::set<std::string> branches;
+  for (const io::ObjectInfo& object : objects) {
+    const size_t at = object.path.rfind(kVersionsFolder);
+    if (at == std::string::npos || at <= tree.size()) continue;
+    branches.insert(object.path.substr(tree.size() + 1, at - tree.size() - 1));
+  }
+  for (const std::string& branch : branches) {
+    folders.push_back({{root.store, tree + "/" + branch, root.uri}, branch});
+  }
+  return folders;
+}
+
+arrow::Result<std::vector<NamedManifest>> ListAllManifests(const TableFolder& folder) {
+  std::vector<NamedManifest> manifests;
+  const auto of_branch = folder.branch.empty() ? "" : fmt::format(" of branch {}", folder.branch);
+  ARROW_ASSIGN_OR_RAISE(auto entries, table::ListManifests(folder.location));
+  for (table::VersionEntry& entry : entries) {
+    std::string name = fmt::format("{}{}", entry.version, of_branch);
+    manifests.push_back({std::move(entry), std::move(name)});
+  }
+  const std::string versions = folder.location.Path("_versions");
+  ARROW_ASSIGN_OR_RAISE(const auto names, folder.location.store->ListNames(versions));
+  for (const std::string& name : names) {
+    const auto version = DetachedVersion(name);
+    if (!version) continue;
+    manifests.push_back({{.version = *version, .path = versions + "/" + name},
+                         fmt::format("{} (detached){}", *version, of_branch)});
+  }
+  return manifests;
+}
+
+}  // namespace glaive::inspect
