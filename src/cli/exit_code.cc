@@ -1,7 +1,10 @@
 #include "cli/exit_code.h"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "glaive/error.h"
 
@@ -31,14 +34,39 @@ KindText Describe(ErrorKind kind) {
   return {"error", kFailure};
 }
 
+// Not a failure of the engine: it did what it was asked.
+class Difference final : public arrow::StatusDetail {
+ public:
+  static constexpr char kTypeId[] = "glaive::cli::Difference";
+  const char* type_id() const override { return kTypeId; }
+  std::string ToString() const override { return "different"; }
+};
+
+KindText Describe(const arrow::Status& status) {
+  const auto& detail = status.detail();
+  if (detail != nullptr && std::string_view(detail->type_id()) == Difference::kTypeId) {
+    return {"different", kDifferent};
+  }
+  return Describe(KindOf(status));
+}
+
 }  // namespace
 
 ExitCode ExitCodeFor(const arrow::Status& status) {
-  return status.ok() ? kSuccess : Describe(KindOf(status)).code;
+  return status.ok() ? kSuccess : Describe(status).code;
+}
+
+arrow::Status DamageFound(std::string message) {
+  return {arrow::StatusCode::IOError, std::move(message),
+          std::make_shared<ErrorDetail>(ErrorKind::kCorrupt, false, "", std::nullopt)};
+}
+
+arrow::Status DifferenceFound(std::string message) {
+  return {arrow::StatusCode::Invalid, std::move(message), std::make_shared<Difference>()};
 }
 
 std::string ErrorLine(const arrow::Status& status) {
-  std::string line(Describe(KindOf(status)).name);
+  std::string line(Describe(status).name);
   line += ": ";
   for (const char c : status.message()) {
     if (c != '\n') {

@@ -15,14 +15,19 @@ enum ExitCode : int {
   kConflict = 4,     // another writer was in the way; doing it again may help
   kDamaged = 5,      // bytes that break a rule of the format
   kUnsupported = 6,  // valid, but not built here
+  kDifferent = 7,    // two tables that were compared are not equal
   kInterrupted = 130,
 };
 
 inline constexpr char kExitCodesHelp[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 conflict with another writer,\n"
-    "5 damaged file, 6 not supported, 130 interrupted.";
+    "5 damaged file, 6 not supported, 7 compared and different, 130 interrupted.";
 
 ExitCode ExitCodeFor(const arrow::Status& status);
+
+// What a verb found out, as the error that it ends with.
+arrow::Status DamageFound(std::string message);
+arrow::Status DifferenceFound(std::string message);
 
 // An error as one line: "Corrupt: data/a.lance at byte 12: ...".
 std::string ErrorLine(const arrow::Status& status);

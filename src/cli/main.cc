@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -31,27 +32,132 @@ void AddChoice(CLI::App& verb, const std::string& name, Value& value, const std:
   verb.add_option(name, value, text)->transform(one_of)->type_name("WORD");
 }
 
-void AddInfo(CLI::App& app, InfoOptions& options) {
-  auto* verb = app.add_subcommand("info", "What a table holds, from its manifest alone");
-  verb->add_option("uri", options.uri, "the table")->required();
-  verb->add_option("--version", options.version, "the newest when not given");
-  verb->add_flag("--json", options.json, kJson);
+// Each verb is a subcommand that runs with the options it has parsed.
+using Verbs = std::map<const CLI::App*, std::function<arrow::Status()>>;
+
+template <typename Options>
+CLI::App& AddVerb(CLI::App& app, Verbs& verbs, const std::string& name, const std::string& text,
+                  Options& options, arrow::Status (*run)(const Options&)) {
+  CLI::App* verb = app.add_subcommand(name, text);
+  verbs[verb] = [&options, run] { return run(options); };
+  return *verb;
 }
 
-void AddVersions(CLI::App& app, VersionsOptions& options) {
-  auto* verb = app.add_subcommand("versions", "The history of a table, newest first");
-  verb->add_option("uri", options.uri, "the table")->required();
-  verb->add_option("--limit", options.limit, "versions shown; 0 is all")->capture_default_str();
-  verb->add_flag("--json", options.json, kJson);
+template <typename Options>
+void AddTable(CLI::App& verb, Options& options) {
+  verb.add_option("uri", options.uri, "the table")->required();
 }
 
-void AddPages(CLI::App& app, PagesOptions& options) {
-  auto* verb = app.add_subcommand("pages", "How the columns of a table are cut into pages");
-  verb->add_option("uri", options.uri, "the table")->required();
-  verb->add_option("--version", options.version, "the newest when not given");
-  verb->add_option("--limit", options.limit, "fragments shown; 0 is all")->capture_default_str();
-  verb->add_option("--svg", options.svg_path, "also write a picture to this file");
-  verb->add_flag("--json", options.json, kJson);
+template <typename Options>
+void AddVersion(CLI::App& verb, Options& options) {
+  verb.add_option("--version", options.version, "the newest when not given");
+}
+
+void AddInfo(CLI::App& app, Verbs& verbs, InfoOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "info", "What a table holds, from its manifest alone", options, Info);
+  AddTable(verb, options);
+  AddVersion(verb, options);
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddVersions(CLI::App& app, Verbs& verbs, VersionsOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "versions", "The versions of a table, newest first", options, Versions);
+  AddTable(verb, options);
+  verb.add_option("--limit", options.limit, "versions shown; 0 is all")->capture_default_str();
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddLog(CLI::App& app, Verbs& verbs, LogOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "log", "What each version did to rows and fragments", options, Log);
+  AddTable(verb, options);
+  verb.add_option("--limit", options.limit, "versions shown; 0 is all")->capture_default_str();
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddDiff(CLI::App& app, Verbs& verbs, DiffOptions& options) {
+  CLI::App& verb = AddVerb(app, verbs, "diff",
+                           "What is different between two versions: schema, fragments, files, rows",
+                           options, Diff);
+  AddTable(verb, options);
+  verb.add_option("before", options.before, "a version")->required();
+  verb.add_option("after", options.after, "another")->required();
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddScan(CLI::App& app, Verbs& verbs, ScanVerbOptions& options) {
+  CLI::App& verb = AddVerb(app, verbs, "scan", "Rows, on standard output", options, ScanRows);
+  AddTable(verb, options);
+  AddVersion(verb, options);
+  verb.add_option("--columns", options.columns, "names, by commas; all when not given")
+      ->delimiter(',');
+  verb.add_option("--filter", options.filter, "a predicate in SQL");
+  verb.add_option("--limit", options.limit, "rows");
+  verb.add_option("--offset", options.offset, "rows left out before");
+  AddChoice<RowFormat>(
+      verb, "--format", options.format, "json (a line for each row), csv or arrow",
+      {{"json", RowFormat::kJsonLines}, {"csv", RowFormat::kCsv}, {"arrow", RowFormat::kArrow}});
+}
+
+void AddVerify(CLI::App& app, Verbs& verbs, VerifyVerbOptions& options) {
+  CLI::App& verb = AddVerb(app, verbs, "verify", "Check manifests, files, row counts and values",
+                           options, VerifyTable);
+  AddTable(verb, options);
+  AddVersion(verb, options.verify);
+  verb.add_flag("--quick", options.quick, "sizes and the ends of files; no values");
+  verb.add_option("--sample", options.verify.sample,
+                  "share of the fragments whose values are read; 1");
+  verb.add_option("--jobs", options.verify.jobs, "threads");
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddRepair(CLI::App& app, Verbs& verbs, RepairVerbOptions& options) {
+  CLI::App& verb = AddVerb(app, verbs, "repair",
+                           "Make the newest version readable again; only shows how without --yes",
+                           options, RepairTable);
+  AddTable(verb, options);
+  verb.add_flag("--quick", options.quick, "look for missing and cut files only");
+  verb.add_flag("--yes", options.yes, "do it");
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddOrphans(CLI::App& app, Verbs& verbs, OrphansOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "orphans", "Files that no version refers to", options, Orphans);
+  AddTable(verb, options);
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddCompare(CLI::App& app, Verbs& verbs, CompareOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "compare", "Compare two tables, or one as two engines read it", options,
+              CompareTables);
+  verb.add_option("a", options.uri_a, "a table")->required();
+  verb.add_option("b", options.uri_b, "another; the same one when not given");
+  verb.add_option("--version-a", options.version_a, "the newest when not given");
+  verb.add_option("--version-b", options.version_b, "the newest when not given");
+  AddChoice<Engine>(verb, "--engine-b", options.engine_b, "what reads b: glaive or pylance",
+                    {{"glaive", Engine::kGlaive}, {"pylance", Engine::kPylance}});
+  verb.add_option("--python", options.python, "a Python that has pylance")->capture_default_str();
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddConflicts(CLI::App& app, Verbs& verbs, ConflictsOptions& options) {
+  CLI::App& verb = AddVerb(app, verbs, "conflicts", "Which commits stand in each other's way",
+                           options, PrintConflicts);
+  verb.add_flag("--json", options.json, kJson);
+}
+
+void AddPages(CLI::App& app, Verbs& verbs, PagesOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "pages", "How the columns of a table are cut into pages", options, Pages);
+  AddTable(verb, options);
+  AddVersion(verb, options);
+  verb.add_option("--limit", options.limit, "fragments shown; 0 is all")->capture_default_str();
+  verb.add_option("--svg", options.svg_path, "also write a picture to this file");
+  verb.add_flag("--json", options.json, kJson);
 }
 
 void AddCompactionLimits(CLI::App& verb, CompactionOptions& options) {
@@ -71,10 +177,11 @@ void AddCompactionLimits(CLI::App& verb, CompactionOptions& options) {
                   "leave these fragments as they are");
 }
 
-void AddCompact(CLI::App& app, CompactOptions& options) {
+void AddCompact(CLI::App& app, Verbs& verbs, CompactOptions& options) {
   CompactionOptions& compaction = options.compaction;
-  auto* verb = app.add_subcommand("compact", "Join small fragments and pages, drop deleted rows");
-  verb->add_option("uri", options.uri, "the table")->required();
+  CLI::App* verb = &AddVerb(app, verbs, "compact",
+                            "Join small fragments and pages, drop deleted rows", options, Compact);
+  AddTable(*verb, options);
   verb->add_flag("--dry-run", options.dry_run,
                  "print the plan, its bytes and memory; change nothing");
   verb->add_flag("--json", options.json, kJson);
@@ -98,9 +205,10 @@ void AddCompact(CLI::App& app, CompactOptions& options) {
                         {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
 }
 
-void AddDemo(CLI::App& app, DemoOptions& options) {
-  auto* verb =
-      app.add_subcommand("demo", "Compact a table of small fragments and show what it gives");
+void AddDemo(CLI::App& app, Verbs& verbs, DemoOptions& options) {
+  CLI::App* verb =
+      &AddVerb(app, verbs, "demo", "Compact a table of small fragments and show what it gives",
+               options, Demo);
   verb->add_option("path", options.path,
                    "your table; it is only read, its files are linked into a scratch table");
   AddSize(*verb, "--limit", options.limit_bytes, "take at most so much of your table; 2GB");
@@ -117,21 +225,42 @@ void AddDemo(CLI::App& app, DemoOptions& options) {
   verb->add_flag("--json", options.json, kJson);
 }
 
+struct AllOptions {
+  InfoOptions info;
+  VersionsOptions versions;
+  LogOptions log;
+  DiffOptions diff;
+  ScanVerbOptions scan;
+  PagesOptions pages;
+  VerifyVerbOptions verify;
+  RepairVerbOptions repair;
+  OrphansOptions orphans;
+  CompareOptions compare;
+  ConflictsOptions conflicts;
+  CompactOptions compact;
+  DemoOptions demo;
+};
+
 int Main(int argc, char** argv) {
-  CLI::App app{"Looks at Lance tables and compacts them", "glaive"};
+  CLI::App app{"Looks at Lance tables, checks, repairs and compacts them", "glaive"};
   app.set_version_flag("--version", GLAIVE_VERSION);
   app.footer(kExitCodesHelp);
   app.require_subcommand(1);
-  InfoOptions info;
-  VersionsOptions versions;
-  PagesOptions pages;
-  CompactOptions compact;
-  DemoOptions demo;
-  AddInfo(app, info);
-  AddVersions(app, versions);
-  AddPages(app, pages);
-  AddCompact(app, compact);
-  AddDemo(app, demo);
+  AllOptions options;
+  Verbs verbs;
+  AddInfo(app, verbs, options.info);
+  AddVersions(app, verbs, options.versions);
+  AddLog(app, verbs, options.log);
+  AddDiff(app, verbs, options.diff);
+  AddScan(app, verbs, options.scan);
+  AddPages(app, verbs, options.pages);
+  AddVerify(app, verbs, options.verify);
+  AddRepair(app, verbs, options.repair);
+  AddOrphans(app, verbs, options.orphans);
+  AddCompare(app, verbs, options.compare);
+  AddConflicts(app, verbs, options.conflicts);
+  AddCompact(app, verbs, options.compact);
+  AddDemo(app, verbs, options.demo);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -139,12 +268,7 @@ int Main(int argc, char** argv) {
   }
 
   WatchInterrupts();
-  const std::string verb = app.get_subcommands().front()->get_name();
-  const arrow::Status status = verb == "info"       ? Info(info)
-                               : verb == "versions" ? Versions(versions)
-                               : verb == "pages"    ? Pages(pages)
-                               : verb == "compact"  ? Compact(compact)
-                                                    : Demo(demo);
+  const arrow::Status status = verbs.at(app.get_subcommands().front())();
   if (!status.ok()) std::fprintf(stderr, "glaive: %s\n", ErrorLine(status).c_str());
   return ExitCodeFor(status);
 }

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <arrow/status.h>
 
 #include "glaive/compaction.h"
+#include "glaive/verify.h"
 
 // What the command does, one function per verb, each in the file of its name.
 namespace glaive::cli {
@@ -26,6 +28,36 @@ struct VersionsOptions {
 };
 arrow::Status Versions(const VersionsOptions& options);
 
+struct LogOptions {
+  std::string uri;
+  uint64_t limit = 20;  // newest first; 0 is all
+  bool json = false;
+};
+// The history of a table: what each version did to rows and fragments.
+arrow::Status Log(const LogOptions& options);
+
+struct DiffOptions {
+  std::string uri;
+  uint64_t before = 0;
+  uint64_t after = 0;
+  bool json = false;
+};
+arrow::Status Diff(const DiffOptions& options);
+
+enum class RowFormat : uint8_t { kJsonLines, kCsv, kArrow };
+
+struct ScanVerbOptions {
+  std::string uri;
+  std::optional<uint64_t> version;
+  std::vector<std::string> columns;  // all when empty
+  std::string filter;
+  std::optional<uint64_t> limit;
+  uint64_t offset = 0;
+  RowFormat format = RowFormat::kJsonLines;
+};
+// Rows on standard output.
+arrow::Status ScanRows(const ScanVerbOptions& options);
+
 struct PagesOptions {
   std::string uri;
   std::optional<uint64_t> version;
@@ -43,6 +75,48 @@ struct CompactOptions {
   bool json = false;
 };
 arrow::Status Compact(const CompactOptions& options);
+
+struct VerifyVerbOptions {
+  std::string uri;
+  VerifyOptions verify;
+  bool quick = false;
+  bool json = false;
+};
+// Fails as for a damaged file if an error was found.
+arrow::Status VerifyTable(const VerifyVerbOptions& options);
+
+struct RepairVerbOptions {
+  std::string uri;
+  bool quick = false;
+  bool yes = false;  // do it; else it is only shown
+  bool json = false;
+};
+arrow::Status RepairTable(const RepairVerbOptions& options);
+
+struct OrphansOptions {
+  std::string uri;
+  bool json = false;
+};
+arrow::Status Orphans(const OrphansOptions& options);
+
+enum class Engine : uint8_t { kGlaive, kPylance };
+
+struct CompareOptions {
+  std::string uri_a;
+  std::string uri_b;  // the same table when empty
+  std::optional<uint64_t> version_a;
+  std::optional<uint64_t> version_b;
+  Engine engine_b = Engine::kGlaive;
+  std::string python = "python3";  // that has pylance
+  bool json = false;
+};
+// Fails with kDifferent if the two are not equal.
+arrow::Status CompareTables(const CompareOptions& options);
+
+struct ConflictsOptions {
+  bool json = false;
+};
+arrow::Status PrintConflicts(const ConflictsOptions& options);
 
 struct DemoOptions {
   std::string path;          // of a table that is to be looked at; empty: one is made

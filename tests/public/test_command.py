@@ -1,39 +1,17 @@
 """The `glaive` command, as a user runs it. pylance makes the tables and tells what is true of them."""
 
-import json
-import os
 import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import lance
 import pyarrow as pa
 import pytest
+from command import COMMAND, error_of, run, run_json
 from lance.file import LanceFileReader
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = os.environ.get("GLAIVE_COMMAND", str(ROOT / "build/dev/bin/glaive"))
 NUM_FRAGMENTS, ROWS, LENGTH = 5, 40, 3000
-
-
-def run(*arguments, expect=0, **options):
-    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
-    assert done.returncode == expect, done.stdout + done.stderr
-    return done
-
-
-def run_json(*arguments):
-    return json.loads(run(*arguments, "--json").stdout)
-
-
-def error_of(*arguments, expect):
-    """The one line on standard error."""
-    done = run(*arguments, expect=expect)
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1 and lines[0].startswith("glaive: "), done.stderr
-    return lines[0]
 
 
 def rows(start, count):

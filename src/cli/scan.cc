@@ -1,0 +1,70 @@
+#include <unistd.h>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <arrow/csv/writer.h>
+#include <arrow/io/stdio.h>
+#include <arrow/ipc/writer.h>
+#include <arrow/record_batch.h>
+
+#include "cli/json_rows.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "glaive/dataset.h"
+#include "glaive/scan.h"
+
+namespace glaive::cli {
+namespace {
+
+arrow::Status WriteJson(ScanStream& rows) {
+  while (true) {
+    ARROW_RETURN_NOT_OK(CheckInterrupt());
+    ARROW_ASSIGN_OR_RAISE(const auto batch, rows.Next());
+    if (batch == nullptr) break;
+    ARROW_ASSIGN_OR_RAISE(const std::string lines, JsonLines(*batch));
+    if (std::fwrite(lines.data(), 1, lines.size(), stdout) != lines.size()) {
+      return arrow::Status::IOError("cannot write rows to standard output");
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status WriteBatches(ScanStream& rows, arrow::ipc::RecordBatchWriter& writer) {
+  while (true) {
+    ARROW_RETURN_NOT_OK(CheckInterrupt());
+    ARROW_ASSIGN_OR_RAISE(const auto batch, rows.Next());
+    if (batch == nullptr) return writer.Close();
+    ARROW_RETURN_NOT_OK(writer.WriteRecordBatch(*batch));
+  }
+}
+
+arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchWriter>> MakeWriter(
+    RowFormat format, arrow::io::OutputStream* out, const std::shared_ptr<arrow::Schema>& schema) {
+  if (format == RowFormat::kCsv) return arrow::csv::MakeCSVWriter(out, schema);
+  if (isatty(STDOUT_FILENO) != 0) {
+    return arrow::Status::Invalid("Arrow's stream is no text: send it to a file or a program");
+  }
+  return arrow::ipc::MakeStreamWriter(out, schema);
+}
+
+}  // namespace
+
+arrow::Status ScanRows(const ScanVerbOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset,
+                        Dataset::Open(options.uri, {.version = options.version}));
+  ScanOptions scan;
+  if (!options.columns.empty()) scan.columns = options.columns;
+  if (!options.filter.empty()) scan.filter = Predicate::Sql(options.filter);
+  scan.limit = options.limit;
+  scan.offset = options.offset;
+  ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(dataset, scan));
+  if (options.format == RowFormat::kJsonLines) return WriteJson(*rows);
+  arrow::io::StdoutStream out;
+  ARROW_ASSIGN_OR_RAISE(const auto writer, MakeWriter(options.format, &out, rows->schema()));
+  return WriteBatches(*rows, *writer);
+}
+
+}  // namespace glaive::cli
