@@ -22,6 +22,9 @@ class InputStream {
   static arrow::Result<InputStream> Make(std::shared_ptr<arrow::RecordBatchReader> reader,
                                          const wire::Schema& schema);
 
+  // Of the batches given out.
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+
   // The next batch; null at the end. An error of the stream comes as it is.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
 

@@ -23,6 +23,11 @@ class NewFiles {
   }
 
   void Add(std::string path) { paths_.push_back(std::move(path)); }
+  // Takes over the other's files.
+  void Take(NewFiles& other) {
+    for (std::string& path : other.paths_) paths_.push_back(std::move(path));
+    other.paths_.clear();
+  }
   const std::vector<std::string>& paths() const { return paths_; }
 
   // They are referred to now, or it is not known whether they are.

@@ -27,6 +27,10 @@ struct ScanPlan {
   uint64_t max_rows = UINT64_MAX;
   uint64_t unit_bytes = uint64_t{4} << 20;  // about what a unit decodes
   uint64_t batch_size = 8192;               // units hold a multiple of it where they can
+  // What becomes of a unit's rows, if anything does, on the thread that read them.
+  std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>(
+      const std::shared_ptr<arrow::RecordBatch>&)>
+      transform;
 };
 
 // A scan as units of work: some rows of one fragment each, in order. Small fragments are opened

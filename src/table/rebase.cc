@@ -40,21 +40,19 @@ arrow::Result<std::optional<wire::DeletionFile>> MergedDeletions(const TableLoca
   ARROW_ASSIGN_OR_RAISE(const auto theirs, CurrentDeletions(table, latest, current));
   if (Meet(ours, *theirs)) {
     return CommitConflict(Retry::kYes, latest.version,
-                          "rows of fragment {} that this Delete is to hide are gone", current.id);
+                          "rows of fragment {} that this change is to hide are gone", current.id);
   }
   const DeletionVector both = ours.Union(*theirs);
   if (both.size() == current.physical_rows) return std::nullopt;
   return WriteDeletionFile(table, current.id, latest.version, both);
 }
 
-}  // namespace
-
-arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
-                     Operation* operation, RebasedFiles* files) {
-  auto* deletion = std::get_if<Delete>(operation);
-  if (deletion == nullptr) return arrow::Status::OK();
+// Fits a Delete or an Update, whose removed fragments are `removed`, to `latest`.
+template <typename RowChange>
+arrow::Status RebaseRows(const TableLocation& table, const Manifest& seen, const Manifest& latest,
+                         RowChange& change, std::vector<uint64_t>& removed, RebasedFiles* files) {
   std::vector<wire::DataFragment> left;
-  for (wire::DataFragment& ours : deletion->updated_fragments) {
+  for (wire::DataFragment& ours : change.updated_fragments) {
     const auto before = seen.fragments.Find(ours.id);
     const auto now = latest.fragments.Find(ours.id);
     if (!before || !now) return InvalidInput("fragment {} is not in the table", ours.id);
@@ -64,25 +62,37 @@ arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Man
       left.push_back(std::move(ours));
       continue;
     }
-    if (!deletion->affected_rows) {
+    if (!change.affected_rows) {
       return CommitConflict(Retry::kYes, latest.version,
                             "other rows of fragment {} were deleted meanwhile", ours.id);
     }
-    const DeletionVector offsets = OffsetsIn(ours.id, *deletion->affected_rows);
+    const DeletionVector offsets = OffsetsIn(ours.id, *change.affected_rows);
     ARROW_ASSIGN_OR_RAISE(const auto merged, MergedDeletions(table, latest, current, offsets));
     if (ours.deletion_file && !ours.deletion_file->base_id) {
       files->superseded.push_back(table.Path(DeletionFilePath(ours.id, *ours.deletion_file)));
     }
     if (!merged) {
-      deletion->deleted_fragment_ids.push_back(ours.id);
+      removed.push_back(ours.id);
       continue;
     }
     files->written.push_back(table.Path(DeletionFilePath(ours.id, *merged)));
     ours.deletion_file = merged;
     left.push_back(std::move(ours));
   }
-  deletion->updated_fragments = std::move(left);
+  change.updated_fragments = std::move(left);
   return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
+                     Operation* operation, RebasedFiles* files) {
+  if (auto* deletion = std::get_if<Delete>(operation)) {
+    return RebaseRows(table, seen, latest, *deletion, deletion->deleted_fragment_ids, files);
+  }
+  auto* update = std::get_if<Update>(operation);
+  if (update == nullptr) return arrow::Status::OK();
+  return RebaseRows(table, seen, latest, *update, update->removed_fragment_ids, files);
 }
 
 }  // namespace glaive::table

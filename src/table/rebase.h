@@ -15,10 +15,10 @@ struct RebasedFiles {
   std::vector<std::string> superseded;  // ours, to be removed once it has succeeded
 };
 
-// Makes a delete that was read from `seen` one that follows `latest`: where a fragment got another
-// deletion file meanwhile, a new one holds both vectors; a fragment with no row left is removed.
-// A retryable CommitConflict if one of our rows is gone already. The operation's other fragments,
-// and other operations, are left alone.
+// Makes a Delete or an Update that was read from `seen` one that follows `latest`: where a fragment
+// got another deletion file meanwhile, a new one holds both vectors; a fragment with no row left is
+// removed. A retryable CommitConflict if one of our rows is gone already. The operation's other
+// fragments, and other operations, are left alone.
 arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                      Operation* operation, RebasedFiles* files);
 

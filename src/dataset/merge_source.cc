@@ -1,0 +1,133 @@
+#include "dataset/merge_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <arrow/record_batch.h>
+#include <arrow/table.h>
+#include <arrow/type.h>
+#include <arrow/util/byte_size.h>
+
+#include "core/error.h"
+#include "dataset/input_stream.h"
+#include "query/select_rows.h"
+
+namespace glaive::dataset {
+namespace {
+
+using RecordBatchPtr = std::shared_ptr<arrow::RecordBatch>;
+
+// Small batches are joined up to so many bytes: rows are gathered from each batch by itself.
+constexpr int64_t kJoinedBytes = int64_t{64} << 20;
+
+}  // namespace
+
+arrow::Status MergeSource::Append(RecordBatchPtr batch) {
+  if (batch->num_rows() == 0) return arrow::Status::OK();
+  const uint64_t num_rows = starts_.back() + static_cast<uint64_t>(batch->num_rows());
+  if (num_rows >= UINT32_MAX) return InvalidInput("a merge of 2^32 rows or more");
+  batches_.push_back(std::move(batch));
+  starts_.push_back(num_rows);
+  return arrow::Status::OK();
+}
+
+arrow::Result<MergeSource> MergeSource::Read(
+    const std::shared_ptr<arrow::RecordBatchReader>& stream, const ProgressCallback& progress) {
+  MergeSource source(stream->schema());
+  arrow::RecordBatchVector waiting;
+  int64_t waiting_bytes = 0;
+  const auto join = [&]() -> arrow::Status {
+    if (waiting.empty()) return arrow::Status::OK();
+    RecordBatchPtr joined = waiting.front();
+    if (waiting.size() > 1) {
+      ARROW_ASSIGN_OR_RAISE(joined, arrow::ConcatenateRecordBatches(waiting));
+    }
+    waiting.clear();
+    waiting_bytes = 0;
+    return source.Append(std::move(joined));
+  };
+  while (true) {
+    RecordBatchPtr batch;
+    ARROW_RETURN_NOT_OK(stream->ReadNext(&batch));
+    if (batch == nullptr) break;
+    if (progress) ARROW_RETURN_NOT_OK(progress({}));
+    ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(*batch));
+    if (waiting_bytes + bytes > kJoinedBytes) ARROW_RETURN_NOT_OK(join());
+    waiting.push_back(std::move(batch));
+    waiting_bytes += bytes;
+  }
+  ARROW_RETURN_NOT_OK(join());
+  return source;
+}
+
+arrow::Result<MergeSource> MergeSource::As(const wire::Schema& fields) const {
+  std::vector<int> columns;
+  for (int i = 0; i < schema_->num_fields(); ++i) {
+    if (std::ranges::count(fields.fields, schema_->field(i)->name(), &wire::Field::name) > 0) {
+      columns.push_back(i);
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(const MergeSource selected, Select(columns));
+  ARROW_ASSIGN_OR_RAISE(auto reader,
+                        arrow::RecordBatchReader::Make(selected.batches_, selected.schema_));
+  ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(reader), fields));
+  MergeSource source(input.schema());
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(auto batch, input.Next());
+    if (batch == nullptr) return source;
+    ARROW_RETURN_NOT_OK(source.Append(std::move(batch)));
+  }
+}
+
+arrow::Result<MergeSource> MergeSource::Select(const std::vector<int>& columns) const {
+  arrow::FieldVector fields;
+  for (const int column : columns) fields.push_back(schema_->field(column));
+  MergeSource selected(arrow::schema(std::move(fields)));
+  for (const RecordBatchPtr& batch : batches_) {
+    ARROW_ASSIGN_OR_RAISE(auto part, batch->SelectColumns(columns));
+    ARROW_RETURN_NOT_OK(selected.Append(std::move(part)));
+  }
+  return selected;
+}
+
+double MergeSource::BytesPerRow() const {
+  if (num_rows() == 0) return 0;
+  int64_t bytes = 0;
+  for (const RecordBatchPtr& batch : batches_) {
+    bytes += arrow::util::ReferencedBufferSize(*batch).ValueOr(0);
+  }
+  return static_cast<double>(bytes) / static_cast<double>(num_rows());
+}
+
+arrow::Result<RecordBatchPtr> MergeSource::Take(std::span<const uint32_t> rows) const {
+  if (batches_.size() == 1) return query::SelectRows(batches_.front(), rows);
+  if (rows.empty() || batches_.empty()) return arrow::RecordBatch::MakeEmpty(schema_);
+  // Of each batch what is asked of it, then all of it in order.
+  std::vector<std::vector<uint32_t>> of_batch(batches_.size());
+  std::vector<std::pair<uint32_t, uint32_t>> places;  // batch, position among its rows
+  places.reserve(rows.size());
+  for (const uint32_t row : rows) {
+    const auto after = std::ranges::upper_bound(starts_, uint64_t{row});
+    const auto batch = static_cast<uint32_t>(after - starts_.begin() - 1);
+    places.emplace_back(batch, static_cast<uint32_t>(of_batch[batch].size()));
+    of_batch[batch].push_back(static_cast<uint32_t>(row - starts_[batch]));
+  }
+  arrow::RecordBatchVector parts;
+  std::vector<uint32_t> first_of(batches_.size());
+  uint32_t num_rows = 0;
+  for (size_t i = 0; i < batches_.size(); ++i) {
+    first_of[i] = num_rows;
+    if (of_batch[i].empty()) continue;
+    ARROW_ASSIGN_OR_RAISE(auto part, query::SelectRows(batches_[i], of_batch[i]));
+    num_rows += static_cast<uint32_t>(of_batch[i].size());
+    parts.push_back(std::move(part));
+  }
+  if (parts.size() == 1) return parts.front();
+  ARROW_ASSIGN_OR_RAISE(const auto joined, arrow::ConcatenateRecordBatches(parts));
+  std::vector<uint32_t> order;
+  order.reserve(rows.size());
+  for (const auto& [batch, position] : places) order.push_back(first_of[batch] + position);
+  return query::SelectRows(joined, order);
+}
+
+}  // namespace glaive::dataset

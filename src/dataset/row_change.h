@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <arrow/result.h>
+
+#include "dataset/new_files.h"
+#include "glaive/dataset.h"
+#include "glaive/write.h"
+#include "table/operation.h"
+
+// How verbs that change rows of a snapshot get their change into the table.
+namespace glaive::dataset {
+
+struct ChangeOptions {
+  Durability durability = Durability::kDefault;
+  std::map<std::string, std::string> transaction_properties;
+  ProgressCallback progress;
+};
+
+// Publishes an operation that was read from this version of the dataset, and returns the version
+// that has it. `files` are synced first, and stay unless it is certain that no version refers to
+// them.
+arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
+                                    const ChangeOptions& options, NewFiles& files);
+
+// How often a change that another writer got in the way of is made again.
+struct Persistence {
+  uint32_t conflict_retries = 10;
+  uint64_t retry_timeout_ms = 30'000;
+  ProgressCallback progress;
+};
+
+// Waits before the next attempt: for a random share of a time that doubles, in units of what the
+// first one cost. Ends early when the progress callback wants it.
+arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,
+                             std::chrono::steady_clock::time_point deadline,
+                             const ProgressCallback& progress);
+
+// Calls `attempt(version)` on this version and, after each conflict that allows it, on the newest.
+template <typename Attempt>
+auto Persist(const Dataset& dataset, const Persistence& persistence, Attempt attempt)
+    -> decltype(attempt(dataset)) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto deadline = start + std::chrono::milliseconds(persistence.retry_timeout_ms);
+  std::chrono::nanoseconds first_attempt{};
+  Dataset current = dataset;
+  for (uint32_t i = 0;; ++i) {
+    auto result = attempt(current);
+    if (result.ok() || !IsRetryable(result.status())) return result;
+    const auto now = std::chrono::steady_clock::now();
+    if (i == persistence.conflict_retries || now >= deadline) return result;
+    if (i == 0) first_attempt = now - start;
+    ARROW_RETURN_NOT_OK(WaitToTryAgain(i, first_attempt, deadline, persistence.progress));
+    ARROW_ASSIGN_OR_RAISE(current, current.CheckoutLatest());
+  }
+}
+
+}  // namespace glaive::dataset
