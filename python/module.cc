@@ -14,6 +14,8 @@ NB_MODULE(_native, m) {
   glaive::python::BindSchema(m);
   glaive::python::BindScan(m);
   glaive::python::BindWrite(m);
+  glaive::python::BindUpdate(m);
+  glaive::python::BindMergeInsert(m);
   glaive::python::BindCompaction(m);
   glaive::python::BindColumns(m);
   glaive::python::BindConfig(m);

@@ -80,11 +80,17 @@ struct MergeInsertResult {
 /// whatever columns, the later one runs again and finds the other's row.
 ///
 /// Errors: InvalidInput for options that change nothing, columns that do not fit, keys that are
-/// missing, a source of which several rows match one row (unless kFirstSeen), and with kFail for a
-/// match; CommitConflict when other writers were faster too often; an error of `source` as it is.
+/// missing, and a source of which several rows match one row (unless kFirstSeen); AlreadyExists for
+/// a match with kFail; CommitConflict when other writers were faster too often; an error of `source`
+/// as it is.
 arrow::Result<MergeInsertResult> MergeInsert(const Dataset& dataset,
                                              std::shared_ptr<arrow::RecordBatchReader> source,
                                              const MergeInsertOptions& options);
+
+/// The columns that make the key, as the table spells them.
+/// Errors: InvalidInput for columns that are not there, or where there is no primary key.
+arrow::Result<std::vector<std::string>> MergeKeyColumns(const Dataset& dataset,
+                                                        const std::vector<std::string>& on);
 
 /// How MergeInsert would go about a source of this schema, as text for people; the first line is as
 /// pylance has it.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import pyarrow as pa
 
 from . import _native
 from ._arguments import predicate
+from ._merge_insert import MergeInsertBuilder
 from ._options import as_durability
 from ._write import write_dataset
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 class DeleteResult(TypedDict):
     num_deleted_rows: int
+
+
+class UpdateResult(TypedDict):
+    num_rows_updated: int
 
 
 class RowVerbs:
@@ -56,6 +62,56 @@ class RowVerbs:
         result = _native.delete(self._ds, _predicate_on(self._ds, predicate), options)
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
+
+    def truncate_table(self) -> None:
+        """Deletes all rows; the schema stays."""
+        self.delete("true")
+
+    def update(
+        self,
+        updates: dict[str, str],
+        where: Filter | None = None,
+        conflict_retries: int = 10,
+        retry_timeout: timedelta = timedelta(seconds=30),
+        data_storage_version: str | None = None,
+        *,
+        durability: Literal["commit", "none"] | None = None,
+    ) -> UpdateResult:
+        """Gives columns new values in the rows for which `where` is true, or in all.
+
+        Parameters
+        ----------
+        updates : dict of str to str
+            For each column an SQL expression; all see the old values. What it gives is cast to the
+            column's type: fractions are cut off, what does not fit is an error.
+        where : str or pyarrow Expression, optional
+            Which rows. They move to new fragments behind the others, with their stable row ids.
+        conflict_retries : int
+            Times to try again on a newer version when another writer changed the same rows.
+        retry_timeout : timedelta
+            How long to go on trying.
+        data_storage_version : str, optional
+            What the rows are written as; the table's own by default.
+        durability : {"commit", "none"}, optional
+            As in `write_dataset`.
+        """
+        options = _native.UpdateOptions()
+        options.durability = as_durability(durability)
+        options.conflict_retries = conflict_retries
+        options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
+        options.data_storage_version = data_storage_version
+        condition = None if where is None else _predicate_on(self._ds, where)
+        result = _native.update(self._ds, list(updates.items()), condition, options)
+        self._ds = result.dataset
+        return {"num_rows_updated": result.num_updated_rows}
+
+    def merge_insert(self, on: str | Iterable[str] | None = None) -> MergeInsertBuilder:
+        """A builder for a merge of other rows into this table, by the key columns `on`.
+
+        Without `on` the key is the table's unenforced primary key. Of two merges that insert one
+        key at the same time, by whatever columns, the later one finds the row of the other.
+        """
+        return MergeInsertBuilder(self, on)
 
 
 def _predicate_on(dataset: _native.Dataset, condition: Filter) -> _native.Predicate:

@@ -113,22 +113,6 @@ class UnbuiltDataset:
     ) -> NoReturn:
         unbuilt("LanceDataset.merge")
 
-    def truncate_table(self) -> NoReturn:
-        unbuilt("LanceDataset.truncate_table")
-
-    def merge_insert(self, on: Any = None) -> NoReturn:
-        unbuilt("LanceDataset.merge_insert")
-
-    def update(
-        self,
-        updates: Any,
-        where: Any = None,
-        conflict_retries: Any = 10,
-        retry_timeout: Any = timedelta(seconds=30),
-        data_storage_version: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.update")
-
     @property
     def storage_options_accessor(self) -> Any:
         unbuilt("LanceDataset.storage_options_accessor")

@@ -21,8 +21,11 @@ from ._commits import IndexFile as IndexFile
 from ._commits import LanceOperation as LanceOperation
 from ._commits import Transaction as Transaction
 from ._indices import IndexVerbs
+from ._merge_insert import ExecuteResult as ExecuteResult
+from ._merge_insert import MergeInsertBuilder as MergeInsertBuilder
 from ._rows import DeleteResult as DeleteResult
 from ._rows import RowVerbs
+from ._rows import UpdateResult as UpdateResult
 from ._scanner import ColumnOrdering as ColumnOrdering
 from ._scanner import LanceScanner as LanceScanner
 from ._scanner import ScannerBuilder as ScannerBuilder

@@ -16,6 +16,7 @@ OURS_ONLY = {
     "dataset.LanceDataset.commit.idempotency_token",
     "dataset.LanceDataset.commit.strict",
     "dataset.LanceDataset.delete.durability",
+    "dataset.LanceDataset.update.durability",
     "dataset.write_dataset.durability",
     "fragment.write_fragments.durability",
     # What Arrow's Dataset has and pylance leaves to it, where it reads uninitialised memory.
@@ -30,9 +31,9 @@ OURS_ONLY = {
 NOT_BUILT = {
     # Modules' own helpers and the names of later work.
     "dataset": {
-        "AlterColumn", "AutoCleanupConfig", "Branch", "DataStatistics",
-        "DatasetDelta", "ExecuteResult", "FieldStatistics", "IndexInformation", "MergeInsertBuilder", "SqlQuery", "SqlQueryBuilder",
-        "Tag", "Tags", "Branches", "UpdateResult", "VectorIndexReader", "VectorSearchQuery",
+        "AlterColumn", "AutoCleanupConfig", "Branch", "DataStatistics", "DatasetDelta",
+        "FieldStatistics", "IndexInformation", "SqlQuery", "SqlQueryBuilder", "Tag", "Tags",
+        "Branches", "VectorIndexReader", "VectorSearchQuery",
         "serialize_row_addrs",
     },
     "fragment": {"FragmentSession", "RowIdSequence"},

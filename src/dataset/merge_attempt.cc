@@ -70,7 +70,7 @@ class MergeAttempt {
       case WhenMatched::kFail: {
         if (matched.empty()) return arrow::Status::OK();
         ARROW_ASSIGN_OR_RAISE(const std::string key, KeyOf(matched.front().source_row));
-        return InvalidInput("Merge insert failed: found matching row with key values: {}", key);
+        return AlreadyExists("Merge insert failed: found matching row with key values: {}", key);
       }
       case WhenMatched::kDelete:
         ARROW_RETURN_NOT_OK(CheckUnambiguous(matched));

@@ -39,6 +39,11 @@ arrow::Result<MergeInsertResult> MergeInsert(const Dataset& dataset,
       });
 }
 
+arrow::Result<std::vector<std::string>> MergeKeyColumns(const Dataset& dataset,
+                                                        const std::vector<std::string>& on) {
+  return dataset::KeyColumns(dataset, on);
+}
+
 arrow::Result<std::string> ExplainMergeInsert(const Dataset& dataset, const arrow::Schema& source,
                                               const MergeInsertOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const MergePlan plan, MergePlan::Make(dataset, source, options));

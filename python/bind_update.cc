@@ -1,0 +1,51 @@
+#include "glaive/update.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "call.h"
+
+namespace glaive::python {
+
+using namespace nb::literals;
+
+namespace {
+
+UpdateResult UpdateRows(const Dataset& dataset,
+                        const std::vector<std::pair<std::string, std::string>>& updates,
+                        const std::optional<Predicate>& where, UpdateOptions options) {
+  const Call call;
+  options.progress = call.PollSignals();
+  std::vector<ColumnUpdate> columns;
+  for (const auto& [column, sql] : updates) columns.push_back({column, sql});
+  return call.Run([&] { return Update(dataset, columns, where, options); });
+}
+
+}  // namespace
+
+void BindUpdate(nb::module_& m) {
+  nb::class_<UpdateOptions>(m, "UpdateOptions")
+      .def(nb::init<>())
+      .def_rw("conflict_retries", &UpdateOptions::conflict_retries)
+      .def_rw("retry_timeout_ms", &UpdateOptions::retry_timeout_ms)
+      .def_rw("data_storage_version", &UpdateOptions::data_storage_version, nb::arg().none())
+      .def_rw("durability", &UpdateOptions::durability)
+      .def_rw("transaction_properties", &UpdateOptions::transaction_properties);
+  nb::class_<UpdateResult>(m, "UpdateResult")
+      .def_ro("dataset", &UpdateResult::dataset)
+      .def_ro("num_updated_rows", &UpdateResult::num_updated_rows);
+  m.def("update", &UpdateRows, "dataset"_a, "updates"_a, "where"_a.none(), "options"_a);
+}
+
+}  // namespace glaive::python
