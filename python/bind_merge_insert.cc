@@ -29,6 +29,13 @@ MergeInsertResult Merge(const Dataset& dataset, nb::handle source, MergeInsertOp
   return call.Run([&] { return MergeInsert(dataset, std::move(stream), options); });
 }
 
+StagedMergeInsert Stage(const Dataset& dataset, nb::handle source, MergeInsertOptions options) {
+  const Call call;
+  options.progress = call.PollSignals();
+  auto stream = StreamFromPython(source, call);
+  return call.Run([&] { return StageMergeInsert(dataset, std::move(stream), options); });
+}
+
 std::string Explain(const Dataset& dataset, nb::handle schema, const MergeInsertOptions& options) {
   const auto source = SchemaFromPython(schema);
   return Call().Run([&] { return ExplainMergeInsert(dataset, *source, options); });
@@ -75,18 +82,23 @@ void BindTypes(nb::module_& m) {
   nb::class_<MergeInsertResult>(m, "MergeInsertResult")
       .def_ro("dataset", &MergeInsertResult::dataset)
       .def_ro("stats", &MergeInsertResult::stats);
+  nb::class_<StagedMergeInsert>(m, "StagedMergeInsert")
+      .def_ro("transaction", &StagedMergeInsert::transaction)
+      .def_ro("stats", &StagedMergeInsert::stats);
 }
 
 }  // namespace
 
 void BindMergeInsert(nb::module_& m) {
   BindTypes(m);
-  m.def("merge_key_columns",
-        [](const Dataset& dataset, const std::vector<std::string>& on) {
-          return Call().Run([&] { return MergeKeyColumns(dataset, on); });
-        },
-        "dataset"_a, "on"_a);
+  m.def(
+      "merge_key_columns",
+      [](const Dataset& dataset, const std::vector<std::string>& on) {
+        return Call().Run([&] { return MergeKeyColumns(dataset, on); });
+      },
+      "dataset"_a, "on"_a);
   m.def("merge_insert", &Merge, "dataset"_a, "source"_a, "options"_a);
+  m.def("stage_merge_insert", &Stage, "dataset"_a, "source"_a, "options"_a);
   m.def("explain_merge_insert", &Explain, "dataset"_a, "schema"_a, "options"_a);
   m.def("analyze_merge_insert", &Analyze, "dataset"_a, "source"_a, "options"_a);
 }

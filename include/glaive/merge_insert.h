@@ -10,6 +10,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "glaive/commit.h"
 #include "glaive/dataset.h"
 #include "glaive/progress.h"
 #include "glaive/scan.h"
@@ -72,20 +73,31 @@ struct MergeInsertResult {
 
 /// Merges a stream into a table by key, as one version. The source is held in memory; of the table
 /// only the key columns are read whole, and of the rows that match what the source or a condition
-/// asks for. The source may lack columns: updated rows keep them, new rows get nulls. Keys that hold
-/// a null match nothing. Updated rows move to new fragments behind the others; with stable row ids
-/// they keep their ids.
+/// asks for. The source may lack columns: updated rows keep them, new rows get nulls. Keys that
+/// hold a null match nothing. Updated rows move to new fragments behind the others; with stable row
+/// ids they keep their ids.
 ///
 /// The transaction says which keys it inserted. Of two concurrent merges that insert one key, by
 /// whatever columns, the later one runs again and finds the other's row.
 ///
 /// Errors: InvalidInput for options that change nothing, columns that do not fit, keys that are
 /// missing, and a source of which several rows match one row (unless kFirstSeen); AlreadyExists for
-/// a match with kFail; CommitConflict when other writers were faster too often; an error of `source`
-/// as it is.
+/// a match with kFail; CommitConflict when other writers were faster too often; an error of
+/// `source` as it is.
 arrow::Result<MergeInsertResult> MergeInsert(const Dataset& dataset,
                                              std::shared_ptr<arrow::RecordBatchReader> source,
                                              const MergeInsertOptions& options);
+
+struct StagedMergeInsert {
+  Transaction transaction;
+  MergeInsertStats stats;
+};
+
+/// The same without the commit: the files are written, and Commit makes a version of the
+/// transaction. Conflicts come to whoever commits it; it is not made again by itself.
+arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
+                                                  std::shared_ptr<arrow::RecordBatchReader> source,
+                                                  const MergeInsertOptions& options);
 
 /// The columns that make the key, as the table spells them.
 /// Errors: InvalidInput for columns that are not there, or where there is no primary key.

@@ -42,8 +42,8 @@ struct UpdateResult {
 /// error. Concurrent changes of other rows are merged; when rows it chose were changed meanwhile it
 /// runs again on the newer version. Without a match there is still a new version, as in pylance.
 ///
-/// Errors: InvalidInput for columns that are not there, expressions that do not fit, and nulls where
-/// a column has none; Unsupported for columns below structs.
+/// Errors: InvalidInput for columns that are not there, expressions that do not fit, and nulls
+/// where a column has none; Unsupported for columns below structs.
 arrow::Result<UpdateResult> Update(const Dataset& dataset, std::span<const ColumnUpdate> updates,
                                    const std::optional<Predicate>& where = std::nullopt,
                                    const UpdateOptions& options = {});

@@ -10,10 +10,12 @@ import pyarrow as pa
 
 from . import _native
 from ._arguments import predicate
+from ._exchange import transaction_from_native
 from .errors import InvalidInput, unbuilt
 from .types import _coerce_reader
 
 if TYPE_CHECKING:
+    from ._operations import Transaction
     from .dataset import LanceDataset
     from .types import ReaderLike
 
@@ -114,6 +116,9 @@ class MergeInsertBuilder:
     def target_all_bases(self, include_primary: bool = True) -> MergeInsertBuilder:
         unbuilt("MergeInsertBuilder.target_all_bases")
 
+    def mark_sstables_as_compacted(self, sstables: Any) -> MergeInsertBuilder:
+        unbuilt("MergeInsertBuilder.mark_sstables_as_compacted")
+
     def execute(self, data_obj: ReaderLike, *, schema: pa.Schema | None = None) -> ExecuteResult:
         """Merges the rows of `data_obj`, anything that `write_dataset` takes.
 
@@ -131,9 +136,16 @@ class MergeInsertBuilder:
 
     def execute_uncommitted(
         self, data_obj: ReaderLike, *, schema: pa.Schema | None = None
-    ) -> tuple[Any, ExecuteResult]:
-        """Does the work and returns a transaction for `LanceDataset.commit`, and the counts."""
-        unbuilt("MergeInsertBuilder.execute_uncommitted")
+    ) -> tuple[Transaction, ExecuteResult]:
+        """Does the work and returns a transaction for `LanceDataset.commit`, and the counts.
+
+        It says which keys it inserts: of two such transactions that insert one key, the second to
+        be committed is refused with a retryable conflict.
+        """
+        staged = _native.stage_merge_insert(
+            self._dataset._ds, _coerce_reader(data_obj, schema), self._options
+        )
+        return transaction_from_native(staged.transaction), _counts(staged.stats)
 
     def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:
         """How a source of this schema would be merged; the table's own schema by default."""

@@ -44,21 +44,19 @@ arrow::Result<std::vector<ChangedFragment>> ChangeFragments(const read::Snapshot
 arrow::Status WriteFiles(const read::Snapshot& snapshot, std::vector<ChangedFragment>& changed) {
   MemoryBudget budget(kBudget);
   auto next = changed.begin();
-  return RunInOrder(
-      ProcessExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
-        while (next != changed.end() && next->is_empty()) ++next;
-        if (next == changed.end()) return std::nullopt;
-        ChangedFragment& change = *next++;
-        const auto run = [&snapshot, &change]() -> arrow::Status {
-          ARROW_ASSIGN_OR_RAISE(
-              change.fragment.deletion_file,
-              table::WriteDeletionFile(snapshot.location, change.fragment.id,
-                                       snapshot.manifest->version, change.deletions));
-          change.is_written = true;
-          return arrow::Status::OK();
-        };
-        return WorkUnit{change.deletions.size() * sizeof(uint32_t), run};
-      });
+  return RunInOrder(ProcessExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
+    while (next != changed.end() && next->is_empty()) ++next;
+    if (next == changed.end()) return std::nullopt;
+    ChangedFragment& change = *next++;
+    const auto run = [&snapshot, &change]() -> arrow::Status {
+      ARROW_ASSIGN_OR_RAISE(change.fragment.deletion_file,
+                            table::WriteDeletionFile(snapshot.location, change.fragment.id,
+                                                     snapshot.manifest->version, change.deletions));
+      change.is_written = true;
+      return arrow::Status::OK();
+    };
+    return WorkUnit{change.deletions.size() * sizeof(uint32_t), run};
+  });
 }
 
 }  // namespace

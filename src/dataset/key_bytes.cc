@@ -131,9 +131,8 @@ void AppendUniqueBytes(const arrow::Array& values, int64_t row, std::string* out
   // How many bytes come is written in front of them, once it is known.
   const size_t begin = out->size();
   AppendNumber<uint64_t>(0, out);
-  const bool nested = VisitParts(values, row, [&](const arrow::Array& part, int64_t at) {
-    AppendUniqueBytes(part, at, out);
-  });
+  const bool nested = VisitParts(
+      values, row, [&](const arrow::Array& part, int64_t at) { AppendUniqueBytes(part, at, out); });
   if (!nested) AppendLeaf(values, row, out);
   const uint64_t size = out->size() - begin;
   out->replace(begin, sizeof(size), reinterpret_cast<const char*>(&size), sizeof(size));

@@ -167,8 +167,7 @@ class MergeAttempt {
 
   arrow::Result<StagedMerge> Write(uint64_t num_repeated) {
     const table::Manifest& manifest = *snapshot_.manifest;
-    ARROW_ASSIGN_OR_RAISE(std::string keys,
-                          InsertedKeys(manifest, source_, plan_.on, inserted_));
+    ARROW_ASSIGN_OR_RAISE(std::string keys, InsertedKeys(manifest, source_, plan_.on, inserted_));
     ARROW_ASSIGN_OR_RAISE(const MergedRows rows, MergedRows::Make(snapshot_, source_));
     ARROW_ASSIGN_OR_RAISE(
         WrittenFragments written,

@@ -8,7 +8,11 @@
 #include "dataset/dataset_state.h"
 #include "dataset/merge_attempt.h"
 #include "dataset/merge_plan.h"
+#include "dataset/operation_convert.h"
 #include "dataset/row_change.h"
+#include "dataset/write_session.h"
+#include "io/object_store.h"
+#include "table/publish.h"
 
 namespace glaive {
 
@@ -29,14 +33,34 @@ arrow::Result<MergeInsertResult> MergeInsert(const Dataset& dataset,
         ++num_attempts;
         ARROW_ASSIGN_OR_RAISE(StagedMerge staged, dataset::StageMerge(current, rows, options));
         ARROW_ASSIGN_OR_RAISE(
-            Dataset after,
-            dataset::CommitChange(
-                current, std::move(staged.operation),
-                {options.durability, options.transaction_properties, options.progress},
-                staged.files));
+            Dataset after, dataset::CommitChange(current, std::move(staged.operation),
+                                                 {options.durability,
+                                                  options.transaction_properties, options.progress},
+                                                 staged.files));
         staged.stats.num_attempts = num_attempts;
         return MergeInsertResult{std::move(after), staged.stats};
       });
+}
+
+arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
+                                                  std::shared_ptr<arrow::RecordBatchReader> source,
+                                                  const MergeInsertOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const table::Durability durability, dataset::Resolve(options.durability));
+  ARROW_RETURN_NOT_OK(MergePlan::Make(dataset, *source->schema(), options).status());
+  ARROW_ASSIGN_OR_RAISE(const MergeSource rows, MergeSource::Read(source, options.progress));
+  ARROW_ASSIGN_OR_RAISE(StagedMerge staged, dataset::StageMerge(dataset, rows, options));
+  StagedMergeInsert result{.transaction = {.read_version = dataset.version(),
+                                           .uuid = table::NewUuid(),
+                                           .properties = options.transaction_properties},
+                           .stats = staged.stats};
+  result.stats.num_attempts = 1;
+  ARROW_ASSIGN_OR_RAISE(result.transaction.operation,
+                        dataset::FromTable(table::Operation(std::move(staged.operation))));
+  if (durability == table::Durability::kCommit && !staged.files.paths().empty()) {
+    ARROW_RETURN_NOT_OK(dataset.state()->location.store->Sync(staged.files.paths()));
+  }
+  staged.files.Keep();
+  return result;
 }
 
 arrow::Result<std::vector<std::string>> MergeKeyColumns(const Dataset& dataset,
@@ -53,8 +77,8 @@ arrow::Result<std::string> ExplainMergeInsert(const Dataset& dataset, const arro
     return fmt::format("{}", fmt::join(out, ", "));
   };
   std::string text = dataset::DescribeMerge(plan.on, options);
-  text += fmt::format("\n  WriteRows: columns=[{}]",
-                      names(dataset.state()->manifest->schema.fields));
+  text +=
+      fmt::format("\n  WriteRows: columns=[{}]", names(dataset.state()->manifest->schema.fields));
   if (plan.update_condition) {
     text += fmt::format("\n    MergeCondition: {}, target_columns=[{}]", *options.update_condition,
                         fmt::join(plan.update_condition->target_columns(), ", "));
@@ -70,16 +94,15 @@ arrow::Result<std::string> ExplainMergeInsert(const Dataset& dataset, const arro
 arrow::Result<std::string> AnalyzeMergeInsert(const Dataset& dataset,
                                               std::shared_ptr<arrow::RecordBatchReader> source,
                                               const MergeInsertOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(std::string text,
-                        ExplainMergeInsert(dataset, *source->schema(), options));
+  ARROW_ASSIGN_OR_RAISE(std::string text, ExplainMergeInsert(dataset, *source->schema(), options));
   ARROW_ASSIGN_OR_RAISE(const MergeSource rows, MergeSource::Read(source, options.progress));
   ARROW_ASSIGN_OR_RAISE(const StagedMerge staged, dataset::StageMerge(dataset, rows, options));
   const MergeInsertStats& stats = staged.stats;
   const auto metrics = fmt::format(
       ", metrics=[bytes_written={}, num_deleted_rows={}, num_files_written={}, "
       "num_inserted_rows={}, num_skipped_duplicates={}, num_updated_rows={}]",
-      stats.bytes_written, stats.num_deleted_rows, stats.num_files_written,
-      stats.num_inserted_rows, stats.num_skipped_duplicates, stats.num_updated_rows);
+      stats.bytes_written, stats.num_deleted_rows, stats.num_files_written, stats.num_inserted_rows,
+      stats.num_skipped_duplicates, stats.num_updated_rows);
   return text.insert(text.find('\n'), metrics);
 }
 

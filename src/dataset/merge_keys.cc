@@ -79,8 +79,7 @@ arrow::Result<std::vector<uint32_t>> KeyIndex::Find(const arrow::ArrayVector& co
   return Number(columns, false);
 }
 
-arrow::Result<std::vector<uint32_t>> KeyIndex::Number(const arrow::ArrayVector& columns,
-                                                      bool add) {
+arrow::Result<std::vector<uint32_t>> KeyIndex::Number(const arrow::ArrayVector& columns, bool add) {
   const int64_t num_rows = columns.front()->length();
   if (num_rows == 0) return std::vector<uint32_t>();
   arrow::ArrayVector hashed;

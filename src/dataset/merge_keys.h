@@ -20,8 +20,7 @@ class KeyIndex {
   static constexpr uint32_t kNoKey = UINT32_MAX;
 
   // `types` are those of the key's columns in the table.
-  static arrow::Result<KeyIndex> Make(
-      const std::vector<std::shared_ptr<arrow::DataType>>& types);
+  static arrow::Result<KeyIndex> Make(const std::vector<std::shared_ptr<arrow::DataType>>& types);
   KeyIndex(KeyIndex&&) noexcept;
   ~KeyIndex();
 

@@ -22,7 +22,8 @@ constexpr uint64_t kBudget = uint64_t{256} << 20;
 
 arrow::Result<KeyIndex> MakeIndex(const Dataset& dataset, const std::vector<std::string>& on) {
   std::vector<std::shared_ptr<arrow::DataType>> types;
-  for (const std::string& name : on) types.push_back(dataset.schema()->GetFieldByName(name)->type());
+  for (const std::string& name : on)
+    types.push_back(dataset.schema()->GetFieldByName(name)->type());
   return KeyIndex::Make(types);
 }
 

@@ -20,10 +20,10 @@ struct MatchedRow {
 
 // How the rows of a source meet those of a table.
 struct MergeMatches {
-  std::vector<MatchedRow> matched;         // addresses ascend, then rows of the source
-  std::vector<uint32_t> only_in_source;    // ascending
-  std::vector<uint64_t> only_in_target;    // ascending; where it was asked for
-  uint64_t num_repeated = 0;               // rows of the source that were passed over
+  std::vector<MatchedRow> matched;       // addresses ascend, then rows of the source
+  std::vector<uint32_t> only_in_source;  // ascending
+  std::vector<uint64_t> only_in_target;  // ascending; where it was asked for
+  uint64_t num_repeated = 0;             // rows of the source that were passed over
 };
 
 struct MatchOptions {

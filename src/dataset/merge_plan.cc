@@ -109,9 +109,8 @@ arrow::Result<MergePlan> MergePlan::Make(const Dataset& dataset, const arrow::Sc
   }
   if (updates && options.update_condition) {
     ARROW_ASSIGN_OR_RAISE(auto given, wire::ToArrow(plan.fields));
-    ARROW_ASSIGN_OR_RAISE(
-        plan.update_condition,
-        MergeCondition::Bind(*options.update_condition, *given, *dataset.schema()));
+    ARROW_ASSIGN_OR_RAISE(plan.update_condition, MergeCondition::Bind(*options.update_condition,
+                                                                      *given, *dataset.schema()));
   }
   if (options.delete_not_matched_by_source && options.delete_condition) {
     ARROW_RETURN_NOT_OK(BindFilter(dataset, *options.delete_condition).status());

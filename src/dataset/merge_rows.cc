@@ -95,8 +95,7 @@ arrow::Result<MergedRows> MergedRows::Make(read::Snapshot snapshot, MergeSource 
     kept.push_back(field->name());
   }
   if (!kept.empty()) {
-    ARROW_ASSIGN_OR_RAISE(rows.kept_,
-                          read::Projection::Make(schema, {.columns = std::move(kept)}));
+    ARROW_ASSIGN_OR_RAISE(rows.kept_, read::Projection::Make(schema, {.columns = std::move(kept)}));
   }
   return rows;
 }
@@ -150,12 +149,11 @@ arrow::Result<WrittenFragments> WriteMergedRows(const read::Snapshot& snapshot,
                                                 std::span<const MatchedRow> replacing,
                                                 std::span<const uint32_t> inserted,
                                                 const MergedWriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(
-      FragmentWriter writer,
-      FragmentWriter::Make(snapshot.location, snapshot.manifest->schema,
-                           {.version = options.version,
-                            .total_rows = replacing.size() + inserted.size(),
-                            .progress = options.progress}));
+  ARROW_ASSIGN_OR_RAISE(FragmentWriter writer,
+                        FragmentWriter::Make(snapshot.location, snapshot.manifest->schema,
+                                             {.version = options.version,
+                                              .total_rows = replacing.size() + inserted.size(),
+                                              .progress = options.progress}));
   const size_t batch_rows = rows.BatchRows();
   MemoryBudget budget(kBudget);
   const auto next = [&]() -> arrow::Result<std::optional<WorkUnit>> {

@@ -48,8 +48,8 @@ class MergedRows {
 
   read::Snapshot snapshot_;
   MergeSource source_;
-  std::shared_ptr<arrow::Schema> schema_;  // the table's
-  std::vector<Column> columns_;            // of the table
+  std::shared_ptr<arrow::Schema> schema_;         // the table's
+  std::vector<Column> columns_;                   // of the table
   std::shared_ptr<const read::Projection> kept_;  // of the table; null: nothing is read
 };
 

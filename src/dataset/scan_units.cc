@@ -117,14 +117,14 @@ WorkUnit ScanUnits::UnitOf(
     uint64_t bytes,
     std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>()> read) const {
   auto result = std::make_shared<std::shared_ptr<arrow::RecordBatch>>();
-  const auto run = [result, read = std::move(read), transform = plan_.transform]() -> arrow::Status {
+  const auto run = [result, read = std::move(read),
+                    transform = plan_.transform]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(*result, read());
     if (!transform) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(*result, transform(*result));
     return arrow::Status::OK();
   };
-  return {bytes, run,
-          [result, sink = sink_] { return sink(std::move(*result)); }};
+  return {bytes, run, [result, sink = sink_] { return sink(std::move(*result)); }};
 }
 
 }  // namespace glaive::dataset

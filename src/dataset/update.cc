@@ -175,11 +175,10 @@ class UpdateAttempt {
         .fields_for_preserving_frag_bitmap = updater.ChangedFields(snapshot_.manifest->schema),
         .affected_rows = std::move(rows_)};
     ARROW_ASSIGN_OR_RAISE(
-        Dataset after,
-        dataset::CommitChange(
-            dataset_, std::move(operation),
-            {options_.durability, options_.transaction_properties, options_.progress},
-            written.files));
+        Dataset after, dataset::CommitChange(dataset_, std::move(operation),
+                                             {options_.durability, options_.transaction_properties,
+                                              options_.progress},
+                                             written.files));
     return UpdateResult{std::move(after), num_rows};
   }
 
@@ -223,11 +222,11 @@ class UpdateAttempt {
 arrow::Result<UpdateResult> Update(const Dataset& dataset, std::span<const ColumnUpdate> updates,
                                    const std::optional<Predicate>& where,
                                    const UpdateOptions& options) {
-  return dataset::Persist(
-      dataset, {options.conflict_retries, options.retry_timeout_ms, options.progress},
-      [&](const Dataset& current) {
-        return UpdateAttempt(current, updates, where, options).Run();
-      });
+  return dataset::Persist(dataset,
+                          {options.conflict_retries, options.retry_timeout_ms, options.progress},
+                          [&](const Dataset& current) {
+                            return UpdateAttempt(current, updates, where, options).Run();
+                          });
 }
 
 }  // namespace glaive

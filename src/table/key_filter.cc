@@ -56,8 +56,8 @@ bool BloomsMeet(const std::string& left, const std::string& right) {
 
 bool ListsMeet(std::span<const uint64_t> left, std::span<const uint64_t> right) {
   if (left.size() > right.size()) std::swap(left, right);
-  return std::ranges::any_of(left,
-                             [&](uint64_t hash) { return std::ranges::binary_search(right, hash); });
+  return std::ranges::any_of(
+      left, [&](uint64_t hash) { return std::ranges::binary_search(right, hash); });
 }
 
 void AppendDouble(uint32_t field_number, double value, std::string* out) {
@@ -68,22 +68,20 @@ void AppendDouble(uint32_t field_number, double value, std::string* out) {
 }
 
 arrow::Status ReadExact(const FieldView& field, KeyFilter& filter) {
-  return wire::VisitFields(field.payload, field.where, "ExactKeySetFilter",
-                           [&](const FieldView& inner) {
-                             if (inner.number != 1) return arrow::Status::OK();
-                             return wire::VisitVarints(inner, [&](uint64_t hash) {
-                               filter.hashes.push_back(hash);
-                             });
-                           });
+  return wire::VisitFields(
+      field.payload, field.where, "ExactKeySetFilter", [&](const FieldView& inner) {
+        if (inner.number != 1) return arrow::Status::OK();
+        return wire::VisitVarints(inner, [&](uint64_t hash) { filter.hashes.push_back(hash); });
+      });
 }
 
 arrow::Status ReadBloom(const FieldView& field, KeyFilter& filter) {
   filter.bloom.emplace();
-  ARROW_RETURN_NOT_OK(wire::VisitFields(field.payload, field.where, "BloomFilter",
-                                        [&](const FieldView& inner) {
-                                          if (inner.key() == Bytes(1)) filter.bloom = inner.text();
-                                          return arrow::Status::OK();
-                                        }));
+  ARROW_RETURN_NOT_OK(
+      wire::VisitFields(field.payload, field.where, "BloomFilter", [&](const FieldView& inner) {
+        if (inner.key() == Bytes(1)) filter.bloom = inner.text();
+        return arrow::Status::OK();
+      }));
   if (filter.bloom->empty() || filter.bloom->size() % kBlockBytes != 0) {
     return Corrupt(field.where, "a Bloom filter of {} bytes", filter.bloom->size());
   }
@@ -134,9 +132,8 @@ arrow::Result<KeyFilter> ParseKeyFilter(std::string_view message) {
     switch (field.key()) {
       case Varint(1):
       case Bytes(1):
-        return wire::VisitVarints(field, [&](uint64_t id) {
-          filter.field_ids.push_back(static_cast<int32_t>(id));
-        });
+        return wire::VisitVarints(
+            field, [&](uint64_t id) { filter.field_ids.push_back(static_cast<int32_t>(id)); });
       case Bytes(2): return ReadExact(field, filter);
       case Bytes(3): return ReadBloom(field, filter);
       default: return arrow::Status::OK();
@@ -154,8 +151,7 @@ bool MayShareKeys(const KeyFilter& left, const KeyFilter& right) {
   if (!left.bloom && !right.bloom) return ListsMeet(left.hashes, right.hashes);
   const KeyFilter& exact = left.bloom ? right : left;
   const std::string& bloom = left.bloom ? *left.bloom : *right.bloom;
-  return std::ranges::any_of(exact.hashes,
-                             [&](uint64_t hash) { return BloomHas(bloom, hash); });
+  return std::ranges::any_of(exact.hashes, [&](uint64_t hash) { return BloomHas(bloom, hash); });
 }
 
 }  // namespace glaive::table
