@@ -18,6 +18,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindMergeInsert(m);
   glaive::python::BindCompaction(m);
   glaive::python::BindColumns(m);
+  glaive::python::BindIndex(m);
   glaive::python::BindConfig(m);
   glaive::python::BindRefs(m);
   glaive::python::BindFile(m);

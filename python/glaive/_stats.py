@@ -33,7 +33,8 @@ class LanceStats:
         }
 
     def index_stats(self, index_name: str) -> dict[str, Any]:
-        unbuilt("LanceStats.index_stats")
+        """What the table says of an index: see `LanceDataset.index_statistics`."""
+        return self._dataset.index_statistics(index_name)
 
     def data_stats(self) -> Any:
         unbuilt("LanceStats.data_stats")

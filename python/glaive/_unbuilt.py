@@ -12,10 +12,6 @@ from .errors import unbuilt
 class UnbuiltDataset:
     """Methods of LanceDataset."""
 
-    @property
-    def has_index(self) -> Any:
-        unbuilt("LanceDataset.has_index")
-
     def validate(self) -> NoReturn:
         unbuilt("LanceDataset.validate")
 
@@ -45,18 +41,6 @@ class UnbuiltDataset:
         storage_options: Any = None,
     ) -> NoReturn:
         unbuilt("LanceDataset.create_branch")
-
-    def list_indices(self) -> NoReturn:
-        unbuilt("LanceDataset.list_indices")
-
-    def describe_indices(self) -> NoReturn:
-        unbuilt("LanceDataset.describe_indices")
-
-    def remap_row_addrs(self, addrs: Any) -> NoReturn:
-        unbuilt("LanceDataset.remap_row_addrs")
-
-    def index_statistics(self, index_name: Any) -> NoReturn:
-        unbuilt("LanceDataset.index_statistics")
 
     def fragment_ids(self) -> NoReturn:
         unbuilt("LanceDataset.fragment_ids")
@@ -147,121 +131,6 @@ class UnbuiltDataset:
     ) -> NoReturn:
         unbuilt("LanceDataset.explain_cleanup_old_versions")
 
-    def create_scalar_index(
-        self,
-        column: Any,
-        index_type: Any,
-        name: Any = None,
-        *,
-        replace: Any = True,
-        train: Any = True,
-        fragment_ids: Any = None,
-        index_uuid: Any = None,
-        progress_callback: Any = None,
-        format_version: Any = None,
-        document_granularity: Any = "row",
-        **kwargs: Any,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.create_scalar_index")
-
-    def create_index(
-        self,
-        column: Any,
-        index_type: Any,
-        name: Any = None,
-        metric: Any = "L2",
-        replace: Any = False,
-        num_partitions: Any = None,
-        ivf_centroids: Any = None,
-        pq_codebook: Any = None,
-        num_sub_vectors: Any = None,
-        accelerator: Any = None,
-        index_cache_size: Any = None,
-        shuffle_partition_batches: Any = None,
-        shuffle_partition_concurrency: Any = None,
-        ivf_centroids_file: Any = None,
-        precomputed_partition_dataset: Any = None,
-        storage_options: Any = None,
-        filter_nan: Any = True,
-        train: Any = True,
-        fragment_ids: Any = None,
-        index_uuid: Any = None,
-        *,
-        target_partition_size: Any = None,
-        streaming_sample_rate: Any = None,
-        streaming_coreset_rate: Any = None,
-        streaming_refine_passes: Any = None,
-        skip_transpose: Any = False,
-        progress_callback: Any = None,
-        **kwargs: Any,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.create_index")
-
-    def create_index_uncommitted(
-        self,
-        column: Any,
-        index_type: Any,
-        name: Any = None,
-        metric: Any = "L2",
-        replace: Any = False,
-        num_partitions: Any = None,
-        ivf_centroids: Any = None,
-        pq_codebook: Any = None,
-        num_sub_vectors: Any = None,
-        accelerator: Any = None,
-        index_cache_size: Any = None,
-        shuffle_partition_batches: Any = None,
-        shuffle_partition_concurrency: Any = None,
-        ivf_centroids_file: Any = None,
-        precomputed_partition_dataset: Any = None,
-        storage_options: Any = None,
-        filter_nan: Any = True,
-        train: Any = True,
-        fragment_ids: Any = None,
-        index_uuid: Any = None,
-        *,
-        target_partition_size: Any = None,
-        streaming_sample_rate: Any = None,
-        streaming_coreset_rate: Any = None,
-        streaming_refine_passes: Any = None,
-        skip_transpose: Any = False,
-        rabitq_model: Any = None,
-        **kwargs: Any,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.create_index_uncommitted")
-
-    def drop_index(self, name: Any) -> NoReturn:
-        unbuilt("LanceDataset.drop_index")
-
-    def prewarm_index(
-        self,
-        name: Any,
-        *,
-        with_position: Any = False,
-        index_segments: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.prewarm_index")
-
-    def merge_index_metadata(
-        self,
-        index_uuid: Any,
-        index_type: Any,
-        batch_readhead: Any = None,
-        progress_callback: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.merge_index_metadata")
-
-    def merge_existing_index_segments(self, segments: Any) -> NoReturn:
-        unbuilt("LanceDataset.merge_existing_index_segments")
-
-    def commit_existing_index_segments(
-        self,
-        index_name: Any,
-        column: Any,
-        segments: Any,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.commit_existing_index_segments")
-
     def shallow_clone(
         self,
         target_path: Any,
@@ -299,12 +168,6 @@ class UnbuiltDataset:
     @staticmethod
     def drop(base_uri: Any, storage_options: Any = None, ignore_not_found: Any = None) -> NoReturn:
         unbuilt("LanceDataset.drop")
-
-    def get_ivf_model(self, index_name: Any) -> NoReturn:
-        unbuilt("LanceDataset.get_ivf_model")
-
-    def centroids(self, *, index_name: Any = None, column: Any = None) -> NoReturn:
-        unbuilt("LanceDataset.centroids")
 
     def initialize_mem_wal(
         self,

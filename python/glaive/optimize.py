@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 from . import _native
 from ._options import compaction_options
-from .errors import unbuilt
+from .errors import Unsupported, unbuilt
 from .fragment import FragmentMetadata, from_native
 
 if TYPE_CHECKING:
     from .dataset import LanceDataset
+
+_SYSTEM_INDICES = {"__lance_frag_reuse", "__lance_mem_wal"}  # of the table, and of no column
 
 
 class CompactionOptions(TypedDict, total=False):
@@ -275,8 +277,20 @@ class DatasetOptimizer:
         given = {name: value for name, value in locals().items() if name != "self"}
         return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]
 
-    def optimize_indices(self, **kwargs: Any) -> NoReturn:
-        unbuilt("optimize.optimize_indices")
+    def optimize_indices(self, **kwargs: Any) -> None:
+        """Nothing to do for a table without indices; those that there are need pylance for this.
+
+        Raises
+        ------
+        NotImplementedError
+            The table has an index, which would have to be built anew in part.
+        """
+        names = sorted({index.name for index in self._dataset.describe_indices()} - _SYSTEM_INDICES)
+        if names:
+            raise Unsupported(
+                f"optimize_indices of index {', '.join(map(repr, names))}: glaive does not build "
+                "indices; pylance's optimize_indices on this dataset does"
+            )
 
     def enable_auto_cleanup(self, auto_cleanup_config: Any, **kwargs: Any) -> NoReturn:
         unbuilt("optimize.enable_auto_cleanup")

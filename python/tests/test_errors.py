@@ -96,7 +96,6 @@ def test_conflict(small, path):
 
 UNBUILT = [
     lambda ds: ds.tags,
-    lambda ds: ds.create_index("a", "BTREE"),
     lambda ds: ds.scanner(nearest={"column": "v", "q": [1.0]}),
     lambda ds: ds.scanner(order_by=["a"]),
     lambda ds: ds.to_table(columns={"b": "a + 1"}),
