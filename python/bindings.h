@@ -20,6 +20,7 @@ void BindColumns(nb::module_& m);
 void BindIndex(nb::module_& m);
 void BindConfig(nb::module_& m);
 void BindRefs(nb::module_& m);
+void BindFragmentEdit(nb::module_& m);
 void BindFile(nb::module_& m);
 void BindOperation(nb::module_& m);
 void BindCommit(nb::module_& m);

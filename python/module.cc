@@ -21,6 +21,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindIndex(m);
   glaive::python::BindConfig(m);
   glaive::python::BindRefs(m);
+  glaive::python::BindFragmentEdit(m);
   glaive::python::BindFile(m);
   glaive::python::BindOperation(m);
   glaive::python::BindCommit(m);

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import pyarrow as pa
 
 from . import _native
-from ._arguments import refuse
-from .errors import unbuilt
+from .errors import InvalidInput
+from .types import _coerce_reader
+from .udf import BatchUDF, new_columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from .types import ReaderLike
+
+
+class AlterColumn(TypedDict, total=False):
+    """A change of a column: `path`, and what is to change."""
+
+    path: str
+    name: str | None
+    nullable: bool | None
+    data_type: pa.DataType | None
 
 
 class ColumnVerbs:
@@ -19,26 +31,79 @@ class ColumnVerbs:
 
     def add_columns(
         self,
-        transforms: dict[str, str],
+        transforms: dict[str, str] | BatchUDF | ReaderLike | pa.Field | list[pa.Field] | pa.Schema,
         read_columns: list[str] | None = None,
         reader_schema: pa.Schema | None = None,
         batch_size: int | None = None,
     ) -> None:
-        """Adds columns that SQL expressions over the others give.
+        """Adds columns behind the others, and fields to structs. A failed call leaves no file.
 
         Parameters
         ----------
-        transforms : dict of str to str
-            Name and expression of each column. pylance's other kinds are not supported.
-        batch_size : int, optional
-            Accepted; rows are computed in batches of the engine's own size.
+        transforms : dict, BatchUDF, callable, reader-like, Field, list of Field or Schema
+            SQL expressions by the names of their columns; a function of batches; rows in the order
+            of the table's; or columns without values, for which nothing is written.
+        read_columns : list of str, optional
+            What a function is given; all columns without it.
+        reader_schema : pyarrow.Schema, optional
+            Schema of an iterable of batches.
+        batch_size : int, default 1024
+            Rows that a function is given at a time; fewer where some are deleted.
         """
-        refuse("add_columns", read_columns=read_columns, reader_schema=reader_schema)
-        if not isinstance(transforms, dict):
-            unbuilt(f"add_columns of {type(transforms).__name__}")
-        columns = [_native.ComputedColumn(name, sql) for name, sql in transforms.items()]
+        columns = new_columns(transforms, self, read_columns, reader_schema, batch_size)
         self._ds = _native.add_columns(self._ds, columns)
+        if isinstance(transforms, BatchUDF) and transforms.cache is not None:
+            transforms.cache.cleanup()
+
+    def merge(
+        self,
+        data_obj: ReaderLike,
+        left_on: str,
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+    ) -> None:
+        """Adds the columns of other rows to those with the same key; nulls where there is none.
+
+        Parameters
+        ----------
+        data_obj : reader-like
+            The rows; of several with one key the last counts.
+        left_on : str
+            Key in this table; ``_rowid`` and ``_rowaddr`` will do.
+        right_on : str, optional
+            Key in `data_obj`, if it is called otherwise.
+        schema : pyarrow.Schema, optional
+            Of `data_obj`.
+        """
+        reader = _coerce_reader(data_obj, schema)
+        self._ds = _native.merge_columns(self._ds, reader, left_on, right_on or left_on)
+
+    def alter_columns(self, *alterations: AlterColumn) -> None:
+        """Renames columns, changes whether they may be null, casts them.
+
+        Parameters
+        ----------
+        alterations : dict
+            ``path`` of the column, dotted below structs, and any of ``name``, ``nullable`` and
+            ``data_type``. A column that is cast gets a new field id and is rewritten.
+        """
+        self._ds = _native.alter_columns(self._ds, [_alteration(each) for each in alterations])
 
     def drop_columns(self, columns: list[str]) -> None:
         """Takes columns out of the schema. No file is rewritten."""
         self._ds = _native.drop_columns(self._ds, columns)
+
+
+def _alteration(given: AlterColumn) -> _native.ColumnAlteration:
+    for key in given:
+        if key not in ("path", "name", "nullable", "data_type"):
+            raise InvalidInput(f"Unknown key: {key}. Valid keys are name, nullable, and data_type.")
+    if "path" not in given:
+        raise InvalidInput("path is required")
+    kind: Any = given.get("data_type")
+    return _native.ColumnAlteration(
+        given["path"],
+        given.get("name"),
+        given.get("nullable"),
+        None if kind is None else pa.schema([pa.field("", kind)]),
+    )

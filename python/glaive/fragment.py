@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.dataset
 
 from . import _native
+from ._arguments import predicate as as_predicate
 from ._arguments import projection, refuse, row_numbers, uri_text
 from ._options import write_options
-from ._unbuilt import UnbuiltFragment
 from .errors import InvalidInput, unbuilt
+from .schema import LanceSchema
 from .types import _coerce_reader
+from .udf import BatchUDF, new_columns
 
 if TYPE_CHECKING:
     from ._arguments import Filter
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from ._operations import Transaction
     from ._session import Session
     from .dataset import LanceDataset
+    from .progress import FragmentWriteProgress
     from .types import ReaderLike
 
 DEFAULT_MAX_BYTES_PER_FILE = 90 * 1024 * 1024 * 1024
@@ -103,7 +106,20 @@ class DataFile:
 
     @classmethod
     def create(cls, dataset: LanceDataset, path: str, *, base_id: int | None = None) -> DataFile:
-        unbuilt("DataFile.create")
+        """As operations that replace columns want it: a file in the table's ``data`` folder.
+
+        Its columns are matched to the table's by name.
+        """
+        info = _native.describe_data_file(dataset._ds, path, base_id)
+        return cls(
+            info.path,
+            info.fields,
+            info.column_indices,
+            info.file_major_version,
+            info.file_minor_version,
+            info.file_size_bytes,
+            info.base_id,
+        )
 
     def _asdict(self) -> dict[str, Any]:
         return {
@@ -281,7 +297,7 @@ def to_native(fragment: FragmentMetadata) -> _native.FragmentMetadata:
     return _native.FragmentMetadata.from_json(json.dumps(fragment.to_json()))
 
 
-class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
+class LanceFragment(pa.dataset.Fragment):
     """One fragment of a version of a table."""
 
     def __init__(
@@ -336,6 +352,55 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
     def partition_expression(self) -> Any:
         unbuilt("LanceFragment.partition_expression")
 
+    @staticmethod
+    def create_from_file(filename: str, dataset: LanceDataset, fragment_id: int) -> FragmentMetadata:
+        """A fragment of one file in the table's ``data`` folder, which no version refers to."""
+        return from_native(_native.adopt_data_file(dataset._ds, filename, fragment_id))
+
+    @staticmethod
+    def create(
+        dataset_uri: str | os.PathLike[str],
+        data: ReaderLike,
+        fragment_id: int | None = None,
+        schema: pa.Schema | None = None,
+        max_rows_per_group: int | None = 1024,
+        progress: FragmentWriteProgress | None = None,
+        mode: str = "append",
+        *,
+        data_storage_version: str | None = None,
+        use_legacy_format: bool | None = None,
+        storage_options: dict[str, str] | None = None,
+        namespace_client: Any | None = None,
+        table_id: list[str] | None = None,
+        session: Session | None = None,
+    ) -> FragmentMetadata:
+        """Writes `data` as one fragment, of one file, and commits nothing.
+
+        The parameters are those of `write_fragments`.
+        """
+        refuse(
+            "LanceFragment.create",
+            storage_options=storage_options,
+            namespace_client=namespace_client,
+            table_id=table_id,
+        )
+        options = write_options(
+            mode=mode,
+            max_rows_per_file=1024 * 1024,
+            max_rows_per_group=max_rows_per_group,
+            max_bytes_per_file=DEFAULT_MAX_BYTES_PER_FILE,
+            data_cache_bytes=None,
+            max_page_bytes=None,
+            data_storage_version=data_storage_version,
+            use_legacy_format=use_legacy_format,
+            session=session,
+            durability=None,
+            progress=progress,
+        )
+        reader = _coerce_reader(data, schema)
+        uri = uri_text(dataset_uri)
+        return from_native(_native.create_fragment(reader, uri, fragment_id or 0, options))
+
     def data_files(self) -> list[DataFile]:
         return self.metadata.files
 
@@ -355,11 +420,26 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
         """Rows by their position among the fragment's live rows, in the order asked."""
         options = _native.TakeOptions()
         options.columns = projection(columns, "LanceFragment.take")
+        return self._take(indices, options)
+
+    def _take(self, indices: Any, options: _native.TakeOptions) -> pa.Table:
         return pa.table(
             _native.take_from_fragment(
                 self._native_dataset, self.fragment_id, row_numbers(indices), options
             )
         )
+
+    def open_session(
+        self,
+        columns: list[str] | dict[str, str] | None = None,
+        with_row_address: bool | None = None,
+    ) -> FragmentSession:
+        """For many `take` calls of the same columns."""
+        return FragmentSession(self, columns, bool(with_row_address))
+
+    def validate(self) -> None:
+        """Opens the fragment's files; raises where they are not what the version says."""
+        _native.validate_fragment(self._native_dataset, self.fragment_id)
 
     def scanner(
         self,
@@ -508,6 +588,127 @@ class LanceFragment(UnbuiltFragment, pa.dataset.Fragment):
             with_row_address=with_row_address,
             order_by=order_by,
         ).to_pandas(blob_mode=blob_mode, **kwargs)
+
+
+    def merge(
+        self,
+        data_obj: ReaderLike,
+        left_on: str,
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+    ) -> tuple[FragmentMetadata, LanceSchema]:
+        """As `LanceDataset.merge`, for this fragment; commits nothing.
+
+        Returns
+        -------
+        FragmentMetadata, LanceSchema
+            For `LanceOperation.Merge`, with the other fragments of the version.
+        """
+        widened = _native.merge_fragment_columns(
+            self._native_dataset,
+            self.fragment_id,
+            _coerce_reader(data_obj, schema),
+            left_on,
+            right_on or left_on,
+        )
+        return from_native(widened.fragment), LanceSchema(widened.schema)
+
+    def merge_columns(
+        self,
+        value_func: dict[str, str] | BatchUDF | ReaderLike | Callable[[pa.RecordBatch], Any],
+        columns: list[str] | None = None,
+        batch_size: int | None = None,
+        reader_schema: pa.Schema | None = None,
+    ) -> tuple[FragmentMetadata, LanceSchema]:
+        """As `LanceDataset.add_columns`, for this fragment; commits nothing.
+
+        Returns
+        -------
+        FragmentMetadata, LanceSchema
+            For `LanceOperation.Merge`, with the other fragments of the version.
+        """
+        if isinstance(value_func, BatchUDF) and value_func.cache is not None:
+            raise InvalidInput(
+                "A checkpoint file cannot be used with LanceFragment.merge_columns: keep the"
+                " fragments that it returns instead"
+            )
+        native = new_columns(value_func, self, columns, reader_schema, batch_size)
+        widened = _native.add_fragment_columns(self._native_dataset, self.fragment_id, native)
+        return from_native(widened.fragment), LanceSchema(widened.schema)
+
+    def update_columns(
+        self,
+        data_obj: ReaderLike,
+        left_on: str = "_rowid",
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+        *,
+        with_offsets: bool = False,
+    ) -> tuple[FragmentMetadata, list[int]] | tuple[FragmentMetadata, list[int], bytes]:
+        """Gives columns new values in the rows whose key is in `data_obj`; commits nothing.
+
+        Parameters
+        ----------
+        data_obj : reader-like
+            The key and the columns to update; of several rows with one key the last counts.
+        left_on : str
+            Key in the fragment: a column, ``_rowid`` or ``_rowaddr``.
+        right_on : str, optional
+            Key in `data_obj`, if it is called otherwise.
+        with_offsets : bool, default False
+            Returns the physical rows that were matched as well, as a portable Roaring bitmap.
+
+        Returns
+        -------
+        FragmentMetadata, list of int[, bytes]
+            The fragment, and ids of the fields that changed, for `LanceOperation.Update`.
+        """
+        result = _native.update_fragment_columns(
+            self._native_dataset,
+            self.fragment_id,
+            _coerce_reader(data_obj, schema),
+            left_on,
+            right_on or left_on,
+        )
+        fragment = from_native(result.fragment)
+        if with_offsets:
+            return fragment, result.fields_modified, result.matched_offsets
+        return fragment, result.fields_modified
+
+    def delete(self, predicate: Filter) -> FragmentMetadata | None:
+        """The fragment with a deletion file for the rows that `predicate` is true of as well.
+
+        None where no row is left. Commits nothing.
+        """
+        condition = as_predicate(predicate, pa.schema(self._native_dataset.schema))
+        left = _native.delete_from_fragment(self._native_dataset, self.fragment_id, condition)
+        return None if left is None else from_native(left)
+
+    def delete_rows(self, offsets: Iterable[int]) -> FragmentMetadata | None:
+        """As `delete`, by the physical offsets of rows in the fragment."""
+        left = _native.delete_fragment_rows(
+            self._native_dataset, self.fragment_id, row_numbers(offsets)
+        )
+        return None if left is None else from_native(left)
+
+
+class FragmentSession:
+    """Reads rows of the same columns of one fragment, again and again."""
+
+    def __init__(
+        self,
+        fragment: LanceFragment,
+        columns: list[str] | dict[str, str] | None,
+        with_row_address: bool,
+    ) -> None:
+        self._fragment = fragment
+        self._options = _native.TakeOptions()
+        self._options.columns = projection(columns, "open_session")
+        self._options.with_row_address = with_row_address
+
+    def take(self, indices: Any) -> pa.Table:
+        """Rows by their position among the fragment's live rows."""
+        return self._fragment._take(indices, self._options)
 
 
 def write_fragments(

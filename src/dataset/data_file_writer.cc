@@ -21,9 +21,9 @@ class Writer final : public DataFileWriter {
       : file_(std::move(file)), schema_(std::move(schema)) {}
 
   arrow::Status Write(const std::shared_ptr<arrow::RecordBatch>& batch) override {
-    ARROW_ASSIGN_OR_RAISE(auto one, arrow::RecordBatchReader::Make({batch}, batch->schema()));
-    ARROW_ASSIGN_OR_RAISE(auto input, dataset::InputStream::Make(std::move(one), schema_));
-    ARROW_ASSIGN_OR_RAISE(const auto rows, input.Next());
+    ARROW_ASSIGN_OR_RAISE(const auto form,
+                          dataset::StoredForm::Make(*batch->schema(), schema_));
+    ARROW_ASSIGN_OR_RAISE(const auto rows, form.Convert(batch));
     return file_->Write(rows).status();
   }
 

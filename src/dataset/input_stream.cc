@@ -60,8 +60,8 @@ bool SameValues(const arrow::DataType& input, const arrow::DataType& kept) {
   return true;
 }
 
-arrow::Result<std::shared_ptr<arrow::Array>> Convert(std::shared_ptr<arrow::Array> column,
-                                                     const Types& type) {
+arrow::Result<std::shared_ptr<arrow::Array>> ConvertColumn(std::shared_ptr<arrow::Array> column,
+                                                           const Types& type) {
   if (column->type()->id() == arrow::Type::EXTENSION) {
     column = static_cast<const arrow::ExtensionArray&>(*column).storage();
   }
@@ -148,39 +148,47 @@ arrow::Result<wire::Schema> FieldsToAppend(const wire::Schema& table, const arro
   return fields;
 }
 
-InputStream::InputStream(std::shared_ptr<arrow::RecordBatchReader> reader,
-                         std::shared_ptr<arrow::Schema> schema)
-    : reader_(std::move(reader)), schema_(std::move(schema)) {}
-
-arrow::Result<InputStream> InputStream::Make(std::shared_ptr<arrow::RecordBatchReader> reader,
-                                             const wire::Schema& schema) {
-  ARROW_ASSIGN_OR_RAISE(const auto kept, wire::ToArrow(schema));
-  InputStream stream(std::move(reader), nullptr);
-  std::vector<std::shared_ptr<arrow::Field>> fields;
-  const std::shared_ptr<arrow::Schema> given = stream.reader_->schema();
-  for (const auto& field : given->fields()) {
-    const auto target = kept->GetFieldByName(field->name());
+arrow::Result<StoredForm> StoredForm::Make(const arrow::Schema& input, const wire::Schema& kept) {
+  ARROW_ASSIGN_OR_RAISE(const auto target_schema, wire::ToArrow(kept));
+  bool converts = false;
+  arrow::FieldVector fields;
+  for (const auto& field : input.fields()) {
+    const auto target = target_schema->GetFieldByName(field->name());
     const bool convert = target != nullptr && NeedsConversion(*field->type(), *target->type()) &&
                          SameValues(*field->type(), *target->type());
     fields.push_back(convert ? field->WithType(target->type()) : field);
-    stream.converts_ = stream.converts_ || convert;
+    converts = converts || convert;
   }
-  stream.schema_ = arrow::schema(std::move(fields));
-  if (stream.converts_) ARROW_RETURN_NOT_OK(query::InitCompute());
-  return stream;
+  StoredForm form;
+  if (!converts) return form;
+  form.schema_ = arrow::schema(std::move(fields));
+  ARROW_RETURN_NOT_OK(query::InitCompute());
+  return form;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> StoredForm::Convert(
+    std::shared_ptr<arrow::RecordBatch> batch) const {
+  if (schema_ == nullptr) return batch;
+  std::vector<std::shared_ptr<arrow::Array>> columns = batch->columns();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto& type = schema_->field(static_cast<int>(i))->type();
+    if (columns[i]->type()->Equals(*type)) continue;
+    ARROW_ASSIGN_OR_RAISE(columns[i], ConvertColumn(columns[i], type));
+  }
+  return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
+}
+
+arrow::Result<InputStream> InputStream::Make(std::shared_ptr<arrow::RecordBatchReader> reader,
+                                             const wire::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(StoredForm form, StoredForm::Make(*reader->schema(), schema));
+  return InputStream(std::move(reader), std::move(form));
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> InputStream::Next() {
   std::shared_ptr<arrow::RecordBatch> batch;
   ARROW_RETURN_NOT_OK(reader_->ReadNext(&batch));
-  if (batch == nullptr || !converts_) return batch;
-  std::vector<std::shared_ptr<arrow::Array>> columns = batch->columns();
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const auto& type = schema_->field(static_cast<int>(i))->type();
-    if (columns[i]->type()->Equals(*type)) continue;
-    ARROW_ASSIGN_OR_RAISE(columns[i], Convert(columns[i], type));
-  }
-  return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
+  if (batch == nullptr) return batch;
+  return form_.Convert(std::move(batch));
 }
 
 }  // namespace glaive::dataset

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
@@ -14,8 +15,22 @@ namespace glaive::dataset {
 // not in `input` though it has no nulls.
 arrow::Result<wire::Schema> FieldsToAppend(const wire::Schema& table, const arrow::Schema& input);
 
-// A stream of rows in the types that the format keeps: views as plain strings, extension types as
-// their storage, dictionaries decoded where the table's column is not a dictionary.
+// Rows in the types that the format keeps: views as plain strings, extension types as their
+// storage, dictionaries decoded where the table's column is not a dictionary.
+class StoredForm {
+ public:
+  // Of batches of schema `input` for `kept`: the table's schema, or the part of it that is written.
+  static arrow::Result<StoredForm> Make(const arrow::Schema& input, const wire::Schema& kept);
+
+  // REQUIRES: a batch of that schema.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Convert(
+      std::shared_ptr<arrow::RecordBatch> batch) const;
+
+ private:
+  std::shared_ptr<arrow::Schema> schema_;  // of the batches given out; null: as they come
+};
+
+// A stream of such rows.
 class InputStream {
  public:
   // `schema` is the table's, or the part of it that is written.
@@ -29,12 +44,11 @@ class InputStream {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
 
  private:
-  InputStream(std::shared_ptr<arrow::RecordBatchReader> reader,
-              std::shared_ptr<arrow::Schema> schema);
+  InputStream(std::shared_ptr<arrow::RecordBatchReader> reader, StoredForm form)
+      : reader_(std::move(reader)), form_(std::move(form)) {}
 
   std::shared_ptr<arrow::RecordBatchReader> reader_;
-  std::shared_ptr<arrow::Schema> schema_;  // of the batches given out
-  bool converts_ = false;
+  StoredForm form_;
 };
 
 }  // namespace glaive::dataset

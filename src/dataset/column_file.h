@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "core/ranges.h"
+#include "dataset/fragment_writer.h"
+#include "dataset/new_files.h"
+#include "read/snapshot.h"
+#include "table/deletion_vector.h"
+#include "wire/fragment.h"
+#include "wire/schema.h"
+
+namespace glaive::dataset {
+
+// A data file that is to lie beside the others of a fragment.
+struct ColumnFile {
+  std::optional<wire::DataFile> file;  // nothing for a fragment without rows
+  NewFiles files;
+};
+
+// Writes some fields of all physical rows of a fragment into one new file. Values come for the live
+// rows; deleted ones get nulls, or where those may not be the value of another row. Destroyed
+// without Finish it leaves no file. Not thread safe.
+class ColumnFileWriter {
+ public:
+  // `fields` with their ids; structs may be parts of the table's.
+  static arrow::Result<ColumnFileWriter> Make(const read::Snapshot& snapshot, wire::Schema fields,
+                                              table::DeletionVectorPtr deletions,
+                                              uint64_t physical_rows);
+
+  // Values of the live rows among the next `physical_rows`, in order. Errors: InvalidInput for
+  // another number of rows, or columns that do not fit the fields.
+  arrow::Status Write(uint64_t physical_rows, const std::shared_ptr<arrow::RecordBatch>& live);
+
+  uint64_t rows() const { return rows_ + owed_; }  // that were given values
+
+  // Errors: InvalidInput unless all rows were written.
+  arrow::Result<ColumnFile> Finish() &&;
+
+ private:
+  ColumnFileWriter(FragmentWriter writer, wire::Schema fields, table::DeletionVectorPtr deletions,
+                   uint64_t physical_rows);
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> WithDeleted(
+      RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live);
+
+  arrow::Status WriteOwed();
+
+  FragmentWriter writer_;
+  wire::Schema fields_;
+  table::DeletionVectorPtr deletions_;
+  uint64_t physical_rows_;
+  uint64_t rows_ = 0;  // that are in the file
+  uint64_t owed_ = 0;  // deleted rows behind them, for which there may be no value yet
+  std::shared_ptr<arrow::RecordBatch> any_live_;  // one row, where there are deleted ones
+};
+
+}  // namespace glaive::dataset
