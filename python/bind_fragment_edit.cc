@@ -16,6 +16,7 @@
 
 #include "arrow_exchange.h"
 #include "bind_columns.h"
+#include "bind_write.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -115,14 +116,16 @@ void BindFiles(nb::module_& m) {
       "dataset"_a, "path"_a, "fragment_id"_a);
   m.def(
       "create_fragment",
-      [](nb::handle source, const std::string& uri, uint64_t fragment_id, WriteOptions options) {
+      [](nb::handle source, const std::string& uri, uint64_t fragment_id, WriteOptions options,
+         nb::object progress) {
         const Call call;
+        options.fragment_events = EventsFrom(std::move(progress), call);
         options.progress = call.PollSignals();
         auto stream = StreamFromPython(source, call);
         return call.Run(
             [&] { return CreateFragment(std::move(stream), uri, fragment_id, options); });
       },
-      "source"_a, "uri"_a, "fragment_id"_a, "options"_a);
+      "source"_a, "uri"_a, "fragment_id"_a, "options"_a, "progress"_a = nb::none());
   m.def(
       "validate_fragment",
       [](const Dataset& dataset, uint64_t fragment_id) {

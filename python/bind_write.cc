@@ -18,20 +18,37 @@
 #include "glaive/session.h"
 
 #include "arrow_exchange.h"
+#include "bind_write.h"
 #include "bindings.h"
 #include "call.h"
+#include "callback.h"
 
 namespace glaive::python {
 
 using namespace nb::literals;
+
+FragmentEvents EventsFrom(nb::object progress, const Call& call) {
+  if (progress.is_none()) return {};
+  const auto tell = [held = Held(std::move(progress)), kept = call.kept()](const char* method) {
+    return [=](const FragmentMetadata& fragment) {
+      return CallBack(kept, [&] {
+               (*held).attr(method)(fragment.ToJson());
+               return true;
+             })
+          .status();
+    };
+  };
+  return {.begin = tell("_do_begin"), .complete = tell("_do_complete")};
+}
 
 namespace {
 
 // Where to write: a URI, or an open handle.
 using Target = std::variant<std::string, Dataset>;
 
-WriteResult Write(nb::handle source, const Target& target, WriteOptions options) {
+WriteResult Write(nb::handle source, const Target& target, WriteOptions options, nb::object progress) {
   const Call call;
+  options.fragment_events = EventsFrom(std::move(progress), call);
   options.progress = call.PollSignals();
   auto stream = StreamFromPython(source, call);
   return call.Run([&] {
@@ -41,8 +58,9 @@ WriteResult Write(nb::handle source, const Target& target, WriteOptions options)
 }
 
 std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const Target& target,
-                                               WriteOptions options) {
+                                               WriteOptions options, nb::object progress) {
   const Call call;
+  options.fragment_events = EventsFrom(std::move(progress), call);
   options.progress = call.PollSignals();
   auto stream = StreamFromPython(source, call);
   return call.Run([&] {
@@ -122,8 +140,9 @@ void BindResults(nb::module_& m) {
 void BindWrite(nb::module_& m) {
   BindOptions(m);
   BindResults(m);
-  m.def("write_dataset", &Write, "source"_a, "target"_a, "options"_a);
-  m.def("write_fragments", &WriteUncommitted, "source"_a, "target"_a, "options"_a);
+  m.def("write_dataset", &Write, "source"_a, "target"_a, "options"_a, "progress"_a = nb::none());
+  m.def("write_fragments", &WriteUncommitted, "source"_a, "target"_a, "options"_a,
+        "progress"_a = nb::none());
   m.def("delete", &DeleteRows, "dataset"_a, "predicate"_a, "options"_a);
 }
 

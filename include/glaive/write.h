@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,13 @@ struct FileLimits {
   std::optional<uint64_t> max_rows_per_group;
 };
 
+/// Told of each fragment that a write begins and completes, on the thread that made the call. Ids
+/// are not given yet. An error that one returns ends the call with that error.
+struct FragmentEvents {
+  std::function<arrow::Status(const FragmentMetadata&)> begin;
+  std::function<arrow::Status(const FragmentMetadata&)> complete;
+};
+
 struct WriteOptions {
   WriteMode mode = WriteMode::kCreate;
   FileLimits limits;
@@ -49,6 +57,7 @@ struct WriteOptions {
   Durability durability = Durability::kDefault;
   std::shared_ptr<Session> session;
   ProgressCallback progress;
+  FragmentEvents fragment_events;
 };
 
 /// Which limit ended how many pages.

@@ -15,6 +15,9 @@ from . import errors as errors
 from . import file as file
 from . import fragment as fragment
 from . import optimize as optimize
+from . import progress as progress
+from . import schema as schema
+from . import udf as udf
 from ._native import DatasetBasePath
 from ._native import version as engine_version
 from .dataset import (
@@ -29,6 +32,7 @@ from .dataset import (
 )
 from .errors import InvalidInput, NotFound
 from .fragment import FragmentMetadata, LanceFragment
+from .udf import batch_udf
 
 if TYPE_CHECKING:
     from .commit import CommitLock
@@ -49,6 +53,7 @@ __all__ = [
     "Session",
     "Transaction",
     "__version__",
+    "batch_udf",
     "dataset",
     "engine_version",
     "write_dataset",

@@ -85,18 +85,6 @@ class UnbuiltDataset:
     ) -> NoReturn:
         unbuilt("LanceDataset.read_blob_ranges")
 
-    def alter_columns(self, *alterations: Any) -> NoReturn:
-        unbuilt("LanceDataset.alter_columns")
-
-    def merge(
-        self,
-        data_obj: Any,
-        left_on: Any,
-        right_on: Any = None,
-        schema: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.merge")
-
     @property
     def storage_options_accessor(self) -> Any:
         unbuilt("LanceDataset.storage_options_accessor")
@@ -217,71 +205,3 @@ class UnbuiltDataset:
 
     def all_files(self) -> NoReturn:
         unbuilt("LanceDataset.all_files")
-
-
-class UnbuiltFragment:
-    """Methods of LanceFragment."""
-
-    @staticmethod
-    def create_from_file(filename: Any, dataset: Any, fragment_id: Any) -> NoReturn:
-        unbuilt("LanceFragment.create_from_file")
-
-    @staticmethod
-    def create(
-        dataset_uri: Any,
-        data: Any,
-        fragment_id: Any = None,
-        schema: Any = None,
-        max_rows_per_group: Any = 1024,
-        progress: Any = None,
-        mode: Any = "append",
-        *,
-        data_storage_version: Any = None,
-        use_legacy_format: Any = None,
-        storage_options: Any = None,
-        namespace_client: Any = None,
-        table_id: Any = None,
-        session: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceFragment.create")
-
-    def validate(self) -> NoReturn:
-        unbuilt("LanceFragment.validate")
-
-    def open_session(self, columns: Any = None, with_row_address: Any = None) -> NoReturn:
-        unbuilt("LanceFragment.open_session")
-
-    def merge(
-        self,
-        data_obj: Any,
-        left_on: Any,
-        right_on: Any = None,
-        schema: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceFragment.merge")
-
-    def update_columns(
-        self,
-        data_obj: Any,
-        left_on: Any = "_rowid",
-        right_on: Any = None,
-        schema: Any = None,
-        *,
-        with_offsets: Any = False,
-    ) -> NoReturn:
-        unbuilt("LanceFragment.update_columns")
-
-    def merge_columns(
-        self,
-        value_func: Any,
-        columns: Any = None,
-        batch_size: Any = None,
-        reader_schema: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceFragment.merge_columns")
-
-    def delete(self, predicate: Any) -> NoReturn:
-        unbuilt("LanceFragment.delete")
-
-    def delete_rows(self, offsets: Any) -> NoReturn:
-        unbuilt("LanceFragment.delete_rows")

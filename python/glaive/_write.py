@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._session import Session
     from .commit import CommitLock
     from .dataset import LanceDataset
+    from .progress import FragmentWriteProgress
     from .types import ReaderLike
 
 
@@ -32,7 +33,7 @@ def write_dataset(
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
     commit_lock: CommitLock | None = None,
-    progress: Any | None = None,
+    progress: FragmentWriteProgress | None = None,
     storage_options: dict[str, str] | None = None,
     data_storage_version: Literal["stable", "2.0", "2.1", "2.2", "2.3", "next", "legacy", "0.1"]
     | None = None,
@@ -80,6 +81,8 @@ def write_dataset(
         Version of the file format; the table's own, or "2.2" for a new one.
     enable_v2_manifest_paths, enable_stable_row_ids : bool
         For a new table.
+    progress : glaive.progress.FragmentWriteProgress, optional
+        Told of each fragment that is begun and completed.
     commit_message : str, optional
         Kept in the transaction.
     transaction_properties : dict of str to str, optional
@@ -97,7 +100,6 @@ def write_dataset(
     refuse(
         "write_dataset",
         commit_lock=commit_lock,
-        progress=progress,
         storage_options=storage_options,
         auto_cleanup_options=auto_cleanup_options,
         initial_bases=initial_bases,
@@ -133,5 +135,5 @@ def write_dataset(
         session = session or uri._session_object
     else:
         target = uri_text(uri)
-    result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options)
+    result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options, progress)
     return LanceDataset._made(result.dataset, session)

@@ -16,7 +16,7 @@ from . import _native
 from ._arguments import predicate as as_predicate
 from ._arguments import projection, refuse, row_numbers, uri_text
 from ._options import write_options
-from .errors import InvalidInput, unbuilt
+from .errors import IO, InvalidInput, unbuilt
 from .schema import LanceSchema
 from .types import _coerce_reader
 from .udf import BatchUDF, new_columns
@@ -395,11 +395,11 @@ class LanceFragment(pa.dataset.Fragment):
             use_legacy_format=use_legacy_format,
             session=session,
             durability=None,
-            progress=progress,
         )
         reader = _coerce_reader(data, schema)
         uri = uri_text(dataset_uri)
-        return from_native(_native.create_fragment(reader, uri, fragment_id or 0, options))
+        made = _native.create_fragment(reader, uri, fragment_id or 0, options, progress)
+        return from_native(made)
 
     def data_files(self) -> list[DataFile]:
         return self.metadata.files
@@ -417,16 +417,18 @@ class LanceFragment(pa.dataset.Fragment):
         return self.scanner(limit=num_rows).to_table()
 
     def take(self, indices: Any, columns: list[str] | dict[str, str] | None = None) -> pa.Table:
-        """Rows by their position among the fragment's live rows, in the order asked."""
+        """Rows by their position among the fragment's live rows; positions must ascend."""
         options = _native.TakeOptions()
         options.columns = projection(columns, "LanceFragment.take")
         return self._take(indices, options)
 
     def _take(self, indices: Any, options: _native.TakeOptions) -> pa.Table:
+        rows = row_numbers(indices)
+        numbers = rows.cast("B").cast("Q")
+        if any(one > next_one for one, next_one in zip(numbers, numbers[1:], strict=False)):
+            raise IO("LanceError(IO): Requested row indices are not in ascending order")
         return pa.table(
-            _native.take_from_fragment(
-                self._native_dataset, self.fragment_id, row_numbers(indices), options
-            )
+            _native.take_from_fragment(self._native_dataset, self.fragment_id, rows, options)
         )
 
     def open_session(
@@ -723,7 +725,7 @@ def write_fragments(
     max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
-    progress: Any | None = None,
+    progress: FragmentWriteProgress | None = None,
     data_storage_version: str | None = None,
     use_legacy_format: bool | None = None,
     storage_options: dict[str, str] | None = None,
@@ -754,7 +756,6 @@ def write_fragments(
 
     refuse(
         "write_fragments",
-        progress=progress,
         storage_options=storage_options,
         target_bases=target_bases,
         target_all_bases=target_all_bases,
@@ -785,6 +786,7 @@ def write_fragments(
     if return_transaction:
         from ._exchange import transaction_from_native
 
-        return transaction_from_native(_native.write_transaction(reader, target, options))
-    fragments = _native.write_fragments(reader, target, options)
+        transaction = _native.write_transaction(reader, target, options, progress)
+        return transaction_from_native(transaction)
+    fragments = _native.write_fragments(reader, target, options, progress)
     return [from_native(fragment) for fragment in fragments]

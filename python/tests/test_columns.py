@@ -88,8 +88,6 @@ def test_refusals(small, path, files, change, text):
     with pytest.raises(ValueError, match=text):
         change(small)
     assert files(path) == before and small.version == 1
-    with pytest.raises(NotImplementedError, match="add_columns"):
-        small.add_columns(pa.field("n", pa.int32()))
 
 
 def test_a_race_leaves_no_file(small, path, files):

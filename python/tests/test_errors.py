@@ -100,7 +100,7 @@ UNBUILT = [
     lambda ds: ds.scanner(order_by=["a"]),
     lambda ds: ds.to_table(columns={"b": "a + 1"}),
     lambda ds: ds.filter(None),
-    lambda ds: ds.get_fragment(0).merge_columns({"b": "a"}),
+    lambda ds: ds.get_fragment(0).partition_expression,
     lambda ds: glaive.dataset(ds.uri, version="tag"),
 ]
 

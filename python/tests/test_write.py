@@ -124,7 +124,6 @@ def _text(fragment):
 
 UNSUPPORTED = {
     "commit_lock": lambda version: None,
-    "progress": object(),
     "storage_options": {"region": "nowhere"},
     "auto_cleanup_options": {"interval": 1, "older_than_seconds": 1},
     "initial_bases": ["a"],

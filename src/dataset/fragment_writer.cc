@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "dataset/data_file_name.h"
+#include "dataset/fragment_state.h"
 
 namespace glaive::dataset {
 namespace {
@@ -79,7 +80,8 @@ arrow::Status FragmentWriter::OpenFile() {
                                                                    : limits.max_rows_per_file,
                   .max_bytes = limits.max_bytes_per_file,
                   .keep_slices = options_.keep_slices}));
-  return arrow::Status::OK();
+  if (!options_.events.begin) return arrow::Status::OK();
+  return options_.events.begin(MakeFragmentMetadata({}));
 }
 
 arrow::Status FragmentWriter::CloseFile() {
@@ -96,7 +98,8 @@ arrow::Status FragmentWriter::CloseFile() {
                             .file_minor_version = file.version == FileVersion::k2_1 ? 1u : 2u,
                             .file_size_bytes = file.size_bytes});
   Add(file, &written_.summary);
-  return arrow::Status::OK();
+  if (!options_.events.complete) return arrow::Status::OK();
+  return options_.events.complete(MakeFragmentMetadata(fragment));
 }
 
 arrow::Status FragmentWriter::Write(const arrow::RecordBatch& batch) {

@@ -26,6 +26,7 @@ struct FragmentWriterOptions {
   bool keep_slices = false;  // as in file::FileWriterOptions
   uint64_t total_rows = 0;   // for progress; 0: not known
   ProgressCallback progress;
+  FragmentEvents events;
 };
 
 struct WrittenFragments {

@@ -78,7 +78,10 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
       FragmentWriter writer,
       FragmentWriter::Make(
           target.table, std::move(of_files),
-          {.limits = options.limits, .version = version, .progress = options.progress}));
+          {.limits = options.limits,
+           .version = version,
+           .progress = options.progress,
+           .events = options.fragment_events}));
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto batch, input.Next());
     if (batch == nullptr) break;
