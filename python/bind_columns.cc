@@ -43,16 +43,16 @@ ColumnCheckpoint CheckpointIn(nb::object store, const std::shared_ptr<KeptExcept
     });
   };
   checkpoint.keep_batch = [=](uint64_t fragment_id, uint64_t index, const Batch& batch) {
-    return CallBack(kept, [&] {
-             (*held).attr("keep_batch")(fragment_id, index, ToPython(batch));
-             return true;
-           })
+    return CallBack(kept,
+                    [&] {
+                      (*held).attr("keep_batch")(fragment_id, index, ToPython(batch));
+                      return true;
+                    })
         .status();
   };
   checkpoint.find_fragment =
       [=](uint64_t fragment_id) -> arrow::Result<std::optional<FragmentMetadata>> {
-    ARROW_ASSIGN_OR_RAISE(const auto json,
-                          CallBack(kept, [&]() -> std::optional<std::string> {
+    ARROW_ASSIGN_OR_RAISE(const auto json, CallBack(kept, [&]() -> std::optional<std::string> {
                             const nb::object found = (*held).attr("find_fragment")(fragment_id);
                             if (found.is_none()) return std::nullopt;
                             return nb::cast<std::string>(found);
@@ -62,10 +62,11 @@ ColumnCheckpoint CheckpointIn(nb::object store, const std::shared_ptr<KeptExcept
     return fragment;
   };
   checkpoint.keep_fragment = [=](const FragmentMetadata& fragment) {
-    return CallBack(kept, [&] {
-             (*held).attr("keep_fragment")(fragment.id(), fragment.ToJson());
-             return true;
-           })
+    return CallBack(kept,
+                    [&] {
+                      (*held).attr("keep_fragment")(fragment.id(), fragment.ToJson());
+                      return true;
+                    })
         .status();
   };
   return checkpoint;
@@ -146,9 +147,8 @@ void BindColumns(nb::module_& m) {
         const Call call;
         const ColumnOptions options{.progress = call.PollSignals()};
         auto stream = StreamFromPython(source, call);
-        return call.Run([&] {
-          return MergeColumns(dataset, std::move(stream), left_on, right_on, options);
-        });
+        return call.Run(
+            [&] { return MergeColumns(dataset, std::move(stream), left_on, right_on, options); });
       },
       "dataset"_a, "source"_a, "left_on"_a, "right_on"_a);
   m.def(

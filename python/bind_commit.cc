@@ -18,6 +18,7 @@
 #include "glaive/session.h"
 
 #include "arrow_exchange.h"
+#include "bind_write.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -81,9 +82,10 @@ void BindCommit(nb::module_& m) {
       "target"_a, "batch"_a, "options"_a);
   m.def(
       "write_transaction",
-      [](nb::handle source, const Target& target, WriteOptions options) {
+      [](nb::handle source, const Target& target, WriteOptions options, nb::object progress) {
         const Call call;
         options.progress = call.PollSignals();
+        options.fragment_events = EventsFrom(std::move(progress), call);
         auto stream = StreamFromPython(source, call);
         return call.Run([&] {
           return std::visit(
@@ -91,7 +93,7 @@ void BindCommit(nb::module_& m) {
               target);
         });
       },
-      "source"_a, "target"_a, "options"_a);
+      "source"_a, "target"_a, "options"_a, "progress"_a = nb::none());
   m.def(
       "transaction_of",
       [](const Dataset& dataset, uint64_t version) {

@@ -31,10 +31,11 @@ FragmentEvents EventsFrom(nb::object progress, const Call& call) {
   if (progress.is_none()) return {};
   const auto tell = [held = Held(std::move(progress)), kept = call.kept()](const char* method) {
     return [=](const FragmentMetadata& fragment) {
-      return CallBack(kept, [&] {
-               (*held).attr(method)(fragment.ToJson());
-               return true;
-             })
+      return CallBack(kept,
+                      [&] {
+                        (*held).attr(method)(fragment.ToJson());
+                        return true;
+                      })
           .status();
     };
   };
@@ -46,7 +47,8 @@ namespace {
 // Where to write: a URI, or an open handle.
 using Target = std::variant<std::string, Dataset>;
 
-WriteResult Write(nb::handle source, const Target& target, WriteOptions options, nb::object progress) {
+WriteResult Write(nb::handle source, const Target& target, WriteOptions options,
+                  nb::object progress) {
   const Call call;
   options.fragment_events = EventsFrom(std::move(progress), call);
   options.progress = call.PollSignals();

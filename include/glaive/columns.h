@@ -79,7 +79,8 @@ arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& colu
                                   const ColumnOptions& options = {});
 
 /// Adds the columns of `stream` but its key: to each row those of the row there with the same key,
-/// or nulls. Of several such rows the last counts. `left_on` may be _rowid or _rowaddr. One version.
+/// or nulls. Of several such rows the last counts. `left_on` may be _rowid or _rowaddr. One
+/// version.
 arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
                                     std::shared_ptr<arrow::RecordBatchReader> stream,
                                     std::string_view left_on, std::string_view right_on,
@@ -93,9 +94,9 @@ struct ColumnAlteration {
   std::shared_ptr<arrow::DataType> type;  ///< null: as it is
 };
 
-/// Renames columns, lets them hold nulls or not, and casts them: integers, floats, strings, binaries,
-/// decimals, times and lists among themselves, where no value is lost. A column that is cast gets a
-/// new field id and is rewritten; for the rest no file is. One version.
+/// Renames columns, lets them hold nulls or not, and casts them: integers, floats, strings,
+/// binaries, decimals, times and lists among themselves, where no value is lost. A column that is
+/// cast gets a new field id and is rewritten; for the rest no file is. One version.
 ///
 /// Errors: InvalidInput for what cannot be, for a cast of a column that has an index, and for nulls
 /// in a column that is to have none.

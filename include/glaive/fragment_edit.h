@@ -35,9 +35,8 @@ arrow::Result<WidenedFragment> AddFragmentColumns(const Dataset& dataset, uint64
                                                   const NewColumns& columns,
                                                   const ColumnOptions& options = {});
 arrow::Result<WidenedFragment> MergeFragmentColumns(
-    const Dataset& dataset, uint64_t fragment_id,
-    std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view left_on,
-    std::string_view right_on, const ColumnOptions& options = {});
+    const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
+    std::string_view left_on, std::string_view right_on, const ColumnOptions& options = {});
 
 /// A fragment in which some columns lie in a new file.
 struct RewrittenFragment {
@@ -49,9 +48,8 @@ struct RewrittenFragment {
 /// Gives the columns of `stream` but its key to the rows whose key is there; other rows keep their
 /// values. Structs may come in part. `left_on` may be _rowid or _rowaddr.
 arrow::Result<RewrittenFragment> UpdateFragmentColumns(
-    const Dataset& dataset, uint64_t fragment_id,
-    std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view left_on,
-    std::string_view right_on, const ColumnOptions& options = {});
+    const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
+    std::string_view left_on, std::string_view right_on, const ColumnOptions& options = {});
 
 /// The fragment with a deletion file that hides the rows for which `predicate` is true as well;
 /// nothing where no row is left. The fragment as it is where none is hit.

@@ -117,7 +117,9 @@ def test_fragments(small, path):
         assert our.physical_rows == 10 and our.num_deletions == 0 and our.deletion_file() is None
         assert our.data_files()[0].path == their.data_files()[0].path
     second = small.get_fragment(1)
-    assert second.take([3, 0])["a"].to_pylist() == [13, 10]
+    assert second.take([0, 3])["a"].to_pylist() == [10, 13]
+    with pytest.raises(OSError, match="ascending"):
+        second.take([3, 0])
     assert second.head(2)["a"].to_pylist() == [10, 11]
     assert second.count_rows("a < 12") == 2
     assert sum(b.num_rows for b in second.to_batches(batch_size=3)) == 10

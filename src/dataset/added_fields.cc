@@ -50,8 +50,8 @@ arrow::Status MergeInto(wire::Field& field, const arrow::Field& added, FileVersi
     }
     return Merge(field.children, to.fields(), version);
   }
-  if (IsList(from) && from.id() == to.id() &&
-      from.field(0)->type()->id() == arrow::Type::STRUCT && !from.Equals(to)) {
+  if (IsList(from) && from.id() == to.id() && from.field(0)->type()->id() == arrow::Type::STRUCT &&
+      !from.Equals(to)) {
     return Unsupported("adding fields to the items of the list {}", field.name);
   }
   if (from.Equals(to)) {

@@ -28,8 +28,8 @@ struct FoundFile {
 
 // The columns of a file come in the order of its own schema; each gets the id of the table's field
 // at the same place of the tree.
-arrow::Status MatchFields(const std::vector<wire::Field>& file, const std::vector<wire::Field>& table,
-                          std::vector<int32_t>* ids) {
+arrow::Status MatchFields(const std::vector<wire::Field>& file,
+                          const std::vector<wire::Field>& table, std::vector<int32_t>* ids) {
   for (const wire::Field& field : file) {
     const auto found = std::ranges::find(table, field.name, &wire::Field::name);
     // Items of lists may be called otherwise.
@@ -67,9 +67,10 @@ arrow::Result<FoundFile> FindFile(const Dataset& dataset, std::string_view path,
     found.file.column_indices.push_back(static_cast<int32_t>(i));
   }
   found.file.file_major_version = 2;
-  found.file.file_minor_version = static_cast<uint32_t>(metadata.version == FileVersion::k2_1   ? 1
-                                                        : metadata.version == FileVersion::k2_2 ? 2
-                                                                                                : 3);
+  found.file.file_minor_version =
+      static_cast<uint32_t>(metadata.version == FileVersion::k2_1   ? 1
+                            : metadata.version == FileVersion::k2_2 ? 2
+                                                                    : 3);
   found.file.file_size_bytes = metadata.file_size;
   found.num_rows = metadata.num_rows;
   return found;
@@ -89,8 +90,8 @@ arrow::Result<DataFileInfo> DescribeDataFile(const Dataset& dataset, std::string
 
 arrow::Result<FragmentMetadata> AdoptDataFile(const Dataset& dataset, std::string_view path,
                                               uint64_t fragment_id) {
-  ARROW_ASSIGN_OR_RAISE(
-      FoundFile found, FindFile(dataset, path, std::nullopt, dataset.state()->manifest->schema));
+  ARROW_ASSIGN_OR_RAISE(FoundFile found,
+                        FindFile(dataset, path, std::nullopt, dataset.state()->manifest->schema));
   wire::DataFragment fragment;
   fragment.id = fragment_id;
   fragment.physical_rows = found.num_rows;

@@ -134,8 +134,8 @@ class Alterations {
   int32_t max_field_id_;
   int32_t next_id_;
   bool tightens_ = false;
-  std::set<int32_t> altered_;                  // ids as they were
-  std::map<int32_t, std::string> casts_;       // of these, to paths
+  std::set<int32_t> altered_;             // ids as they were
+  std::map<int32_t, std::string> casts_;  // of these, to paths
 };
 
 arrow::Status Alterations::Add(const ColumnAlteration& alteration) {
@@ -151,9 +151,8 @@ arrow::Status Alterations::Add(const ColumnAlteration& alteration) {
     return InvalidInput("Column \"{}\" lies in one that is cast", alteration.path);
   }
   if (alteration.name) {
-    const bool is_top = std::ranges::any_of(before_.fields, [&](const wire::Field& field) {
-      return field.id == from->id;
-    });
+    const bool is_top = std::ranges::any_of(
+        before_.fields, [&](const wire::Field& field) { return field.id == from->id; });
     if (alteration.name->empty() || (is_top && alteration.name->find('.') != std::string::npos)) {
       return InvalidInput("Column \"{}\" cannot be called \"{}\"", alteration.path,
                           *alteration.name);
@@ -232,11 +231,10 @@ arrow::Status Alterations::Check() const {
 
 arrow::Result<std::shared_ptr<const read::Projection>> Alterations::Read() const {
   // In the order of the schema, which is that of what is written.
-  const wire::Schema parts{.fields = dataset::KeepFields(before_.fields,
-                                                         [&](const wire::Field& field) {
-                                                           return casts_.contains(field.id);
-                                                         }),
-                           .metadata = {}};
+  const wire::Schema parts{
+      .fields = dataset::KeepFields(
+          before_.fields, [&](const wire::Field& field) { return casts_.contains(field.id); }),
+      .metadata = {}};
   return read::Projection::Make(parts, {.nested = read::NestedPaths::kPruned});
 }
 

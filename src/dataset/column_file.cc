@@ -31,8 +31,7 @@ arrow::Result<Batch> TakeRows(const arrow::RecordBatch& batch, const wire::Schem
   arrow::ArrayVector columns;
   const auto options = arrow::compute::TakeOptions::NoBoundsCheck();
   for (int i = 0; i < batch.num_columns(); ++i) {
-    const auto field =
-        std::ranges::find(fields.fields, batch.column_name(i), &wire::Field::name);
+    const auto field = std::ranges::find(fields.fields, batch.column_name(i), &wire::Field::name);
     const bool nullable = field != fields.fields.end() && field->nullable;
     ARROW_ASSIGN_OR_RAISE(
         auto column,
@@ -65,13 +64,12 @@ arrow::Result<ColumnFileWriter> ColumnFileWriter::Make(const read::Snapshot& sna
                                                        table::DeletionVectorPtr deletions,
                                                        uint64_t physical_rows) {
   ARROW_RETURN_NOT_OK(query::InitCompute());
-  ARROW_ASSIGN_OR_RAISE(
-      FragmentWriter writer,
-      FragmentWriter::Make(
-          snapshot.location, fields,
-          {.limits = {.max_rows_per_file = kNoLimit, .max_bytes_per_file = kNoLimit},
-           .version = snapshot.manifest->data_file_version,
-           .total_rows = physical_rows}));
+  ARROW_ASSIGN_OR_RAISE(FragmentWriter writer,
+                        FragmentWriter::Make(snapshot.location, fields,
+                                             {.limits = {.max_rows_per_file = kNoLimit,
+                                                         .max_bytes_per_file = kNoLimit},
+                                              .version = snapshot.manifest->data_file_version,
+                                              .total_rows = physical_rows}));
   return ColumnFileWriter(std::move(writer), std::move(fields), std::move(deletions),
                           physical_rows);
 }
@@ -117,8 +115,7 @@ arrow::Status ColumnFileWriter::Write(uint64_t physical_rows, const Batch& live)
   ARROW_ASSIGN_OR_RAISE(auto stored, form.Convert(live));
   if (any_live_ == nullptr && !deletions_->empty()) {
     // Copied, so that it does not keep the batch alive.
-    ARROW_ASSIGN_OR_RAISE(const auto first,
-                          arrow::MakeArrayFromScalar(arrow::Int64Scalar(0), 1));
+    ARROW_ASSIGN_OR_RAISE(const auto first, arrow::MakeArrayFromScalar(arrow::Int64Scalar(0), 1));
     ARROW_ASSIGN_OR_RAISE(any_live_, TakeRows(*stored, fields_, first, first));
   }
   ARROW_RETURN_NOT_OK(WriteOwed());

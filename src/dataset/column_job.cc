@@ -29,8 +29,7 @@ uint64_t BatchRows(const ColumnJob& job, const read::FragmentReader& rows) {
   return std::clamp(fitting, kMinBatchRows, kMaxBatchRows);
 }
 
-arrow::Result<ColumnFileWriter> OpenWriter(const ColumnJob& job,
-                                           const wire::DataFragment& fragment,
+arrow::Result<ColumnFileWriter> OpenWriter(const ColumnJob& job, const wire::DataFragment& fragment,
                                            const read::FragmentReader& rows) {
   ARROW_ASSIGN_OR_RAISE(auto deletions,
                         read::Deletions(job.snapshot, fragment, rows.physical_rows()));
@@ -90,8 +89,8 @@ arrow::Result<ColumnFile> ComputePipelined(const ColumnJob& job, const wire::Dat
       if (!job.progress) return arrow::Status::OK();
       return job.progress({.rows = writer.rows(), .total_rows = rows->physical_rows()});
     };
-    const auto bytes = static_cast<uint64_t>(
-        static_cast<double>(physical.size()) * std::max(rows->BytesPerRow(), 1.0));
+    const auto bytes = static_cast<uint64_t>(static_cast<double>(physical.size()) *
+                                             std::max(rows->BytesPerRow(), 1.0));
     return WorkUnit{bytes, run, emit};
   };
   MemoryBudget budget(kBatchBytes * 16);

@@ -44,8 +44,8 @@ arrow::Result<Dataset> CommitMerge(const Dataset& dataset, dataset::AddedColumns
 arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& columns,
                                   const ColumnOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragments, dataset::AllFragments(dataset));
-  ARROW_ASSIGN_OR_RAISE(auto added, dataset::AddToFragments(dataset, std::move(fragments), columns,
-                                                            options));
+  ARROW_ASSIGN_OR_RAISE(auto added,
+                        dataset::AddToFragments(dataset, std::move(fragments), columns, options));
   return CommitMerge(dataset, std::move(added), options);
 }
 

@@ -21,8 +21,7 @@ class Writer final : public DataFileWriter {
       : file_(std::move(file)), schema_(std::move(schema)) {}
 
   arrow::Status Write(const std::shared_ptr<arrow::RecordBatch>& batch) override {
-    ARROW_ASSIGN_OR_RAISE(const auto form,
-                          dataset::StoredForm::Make(*batch->schema(), schema_));
+    ARROW_ASSIGN_OR_RAISE(const auto form, dataset::StoredForm::Make(*batch->schema(), schema_));
     ARROW_ASSIGN_OR_RAISE(const auto rows, form.Convert(batch));
     return file_->Write(rows).status();
   }

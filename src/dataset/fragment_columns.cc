@@ -51,8 +51,8 @@ std::shared_ptr<arrow::ArrayData> Conform(const std::shared_ptr<arrow::ArrayData
   for (int i = 0; i < type->num_fields(); ++i) {
     int source = i;
     if (type->id() == arrow::Type::STRUCT) {
-      source = static_cast<const arrow::StructType&>(*data->type)
-                   .GetFieldIndex(type->field(i)->name());
+      source =
+          static_cast<const arrow::StructType&>(*data->type).GetFieldIndex(type->field(i)->name());
     }
     conforming->child_data.push_back(
         Conform(data->child_data[static_cast<size_t>(source)], type->field(i)->type()));
@@ -96,10 +96,10 @@ class Rewriting {
 
   arrow::Result<RewrittenFragment> Run(const Dataset& dataset, const ColumnOptions& options) {
     wire::DataFragment fragment = job_.fragments.front();
-    ARROW_ASSIGN_OR_RAISE(
-        dataset::ColumnFile file,
-        dataset::ComputeInTurn(job_, fragment,
-                               [&](uint64_t, const Batch& live) { return Join(live); }));
+    ARROW_ASSIGN_OR_RAISE(dataset::ColumnFile file,
+                          dataset::ComputeInTurn(job_, fragment, [&](uint64_t, const Batch& live) {
+                            return Join(live);
+                          }));
     if (file.file) dataset::AddFile(&fragment, *file.file);
     ARROW_RETURN_NOT_OK(dataset::HandOver(dataset, file.files, options));
     RewrittenFragment result{.fragment = dataset::MakeFragmentMetadata(std::move(fragment)),
@@ -180,26 +180,23 @@ arrow::Result<WidenedFragment> AddFragmentColumns(const Dataset& dataset, uint64
                                                   const NewColumns& columns,
                                                   const ColumnOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
-  ARROW_ASSIGN_OR_RAISE(auto added, dataset::AddToFragments(dataset, {std::move(fragment)},
-                                                            columns, options));
+  ARROW_ASSIGN_OR_RAISE(auto added,
+                        dataset::AddToFragments(dataset, {std::move(fragment)}, columns, options));
   return Widened(dataset, std::move(added), options);
 }
 
 arrow::Result<WidenedFragment> MergeFragmentColumns(
-    const Dataset& dataset, uint64_t fragment_id,
-    std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view left_on,
-    std::string_view right_on, const ColumnOptions& options) {
+    const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
+    std::string_view left_on, std::string_view right_on, const ColumnOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
-  ARROW_ASSIGN_OR_RAISE(auto added,
-                        dataset::JoinToFragments(dataset, {std::move(fragment)}, *stream, left_on,
-                                                 right_on, options));
+  ARROW_ASSIGN_OR_RAISE(auto added, dataset::JoinToFragments(dataset, {std::move(fragment)},
+                                                             *stream, left_on, right_on, options));
   return Widened(dataset, std::move(added), options);
 }
 
 arrow::Result<RewrittenFragment> UpdateFragmentColumns(
-    const Dataset& dataset, uint64_t fragment_id,
-    std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view left_on,
-    std::string_view right_on, const ColumnOptions& options) {
+    const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
+    std::string_view left_on, std::string_view right_on, const ColumnOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
   Rewriting rewriting(dataset, std::move(fragment), options);
   ARROW_RETURN_NOT_OK(rewriting.Prepare(*stream, left_on, right_on));

@@ -29,8 +29,7 @@ using Batch = std::shared_ptr<arrow::RecordBatch>;
 arrow::Result<std::shared_ptr<const read::Projection>> Inputs(
     const Dataset& dataset, std::optional<std::vector<std::string>> columns) {
   if (columns && columns->empty()) columns->emplace_back("_rowaddr");
-  return read::Projection::Make(dataset.state()->manifest->schema,
-                                {.columns = std::move(columns)});
+  return read::Projection::Make(dataset.state()->manifest->schema, {.columns = std::move(columns)});
 }
 
 // One call that adds columns: the fragments so far, and what is to be done for each kind.
@@ -87,8 +86,7 @@ class Adding {
                             }));
       if (file.file) AddFile(&fragment, *file.file);
       if (function.checkpoint) {
-        ARROW_RETURN_NOT_OK(
-            function.checkpoint->keep_fragment(MakeFragmentMetadata(fragment)));
+        ARROW_RETURN_NOT_OK(function.checkpoint->keep_fragment(MakeFragmentMetadata(fragment)));
         kept_.insert(kept_.end(), file.files.paths().begin(), file.files.paths().end());
         file.files.Keep();
       }

@@ -31,8 +31,7 @@ arrow::Result<std::vector<wire::DataFragment>> AllFragments(const Dataset& datas
 // `fragments` are those of the version, or some.
 arrow::Result<AddedColumns> AddToFragments(const Dataset& dataset,
                                            std::vector<wire::DataFragment> fragments,
-                                           const NewColumns& columns,
-                                           const ColumnOptions& options);
+                                           const NewColumns& columns, const ColumnOptions& options);
 
 arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
                                             std::vector<wire::DataFragment> fragments,

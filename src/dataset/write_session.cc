@@ -74,14 +74,12 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
     of_files = schema;
   }
   ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(stream), of_files));
-  ARROW_ASSIGN_OR_RAISE(
-      FragmentWriter writer,
-      FragmentWriter::Make(
-          target.table, std::move(of_files),
-          {.limits = options.limits,
-           .version = version,
-           .progress = options.progress,
-           .events = options.fragment_events}));
+  ARROW_ASSIGN_OR_RAISE(FragmentWriter writer,
+                        FragmentWriter::Make(target.table, std::move(of_files),
+                                             {.limits = options.limits,
+                                              .version = version,
+                                              .progress = options.progress,
+                                              .events = options.fragment_events}));
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto batch, input.Next());
     if (batch == nullptr) break;
