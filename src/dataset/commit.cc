@@ -37,6 +37,7 @@ arrow::Result<table::CommitOptions> OptionsOf(const Transaction& transaction,
   commit.transaction_uuid = transaction.uuid;
   commit.read_version = transaction.read_version.value_or(0);
   commit.strict = options.strict;
+  commit.detached = options.detached;
   commit.naming_scheme =
       options.enable_v2_manifest_paths ? table::NamingScheme::kV2 : table::NamingScheme::kV1;
   commit.enable_stable_row_ids = options.enable_stable_row_ids;

@@ -117,6 +117,32 @@ TEST(CommitTest, ABatchKeepsItsProperties) {
   EXPECT_THAT(CommitBatch(first, {}), IsError(ErrorKind::kInvalidInput, "No transactions"));
 }
 
+TEST(CommitTest, ADetachedVersionIsFoundByItsNumberOnly) {
+  const Dataset first = Create(3);
+  const auto append = AppendOf(first, 2);
+  EXPECT_THAT(Commit(first, AppendOf(first, 5)), IsOk());
+  const Dataset detached = Commit(first, append, {.detached = true}).ValueOrDie();
+  EXPECT_GE(detached.version(), uint64_t{1} << 63);
+  EXPECT_THAT(detached.CountRows(), IsOkAndHolds(5));  // as of version 1, not of 2
+  EXPECT_EQ(first.LatestVersion().ValueOrDie(), 2);
+  EXPECT_EQ(first.Versions()->size(), 2);
+  const Dataset found =
+      Dataset::Open(Uri(), {.version = detached.version()}).ValueOrDie();
+  EXPECT_THAT(found.CountRows(), IsOkAndHolds(5));
+  EXPECT_EQ(TransactionOf(found, found.version()).ValueOrDie()->uuid, append.uuid);
+  // What follows it is detached as well.
+  auto next = AppendOf(found, 1);
+  EXPECT_THAT(Commit(found, next), IsError(ErrorKind::kInvalidInput, "detached"));
+  EXPECT_THAT(Commit(found, next, {.detached = true})->CountRows(), IsOkAndHolds(6));
+}
+
+TEST(CommitTest, ATableOfV1NamesHasNoDetachedVersions) {
+  const Dataset first =
+      WriteDataset(Rows(3), Uri(), {.enable_v2_manifest_paths = false})->dataset;
+  EXPECT_THAT(Commit(first, AppendOf(first, 2), {.detached = true}),
+              IsError(ErrorKind::kUnsupported, "V1"));
+}
+
 TEST(CommitTest, AReadVersionThatIsNotThere) {
   const Dataset first = Create(3);
   auto append = AppendOf(first, 1);

@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <ranges>
 #include <utility>
 
-#include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/operation_convert.h"
 #include "glaive/commit.h"
@@ -23,12 +21,8 @@ arrow::Result<std::optional<Transaction>> Read(const table::TableLocation& locat
 
 arrow::Result<std::optional<Transaction>> TransactionOf(const Dataset& dataset, uint64_t version) {
   const table::TableLocation& location = dataset.state()->location;
-  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(location));
-  const auto entry = std::ranges::find(entries, version, &table::VersionEntry::version);
-  if (entry == entries.end()) {
-    return NotFound("Version {} of the dataset at path {} was not found", version, dataset.uri());
-  }
-  return Read(location, *entry);
+  ARROW_ASSIGN_OR_RAISE(const auto entry, table::FindVersion(location, version));
+  return Read(location, entry);
 }
 
 arrow::Result<std::vector<std::optional<Transaction>>> RecentTransactions(const Dataset& dataset,

@@ -33,7 +33,6 @@ class PendingCommit {
 
  private:
   arrow::Result<ManifestPtr> RunAttempts();
-  arrow::Status ReadRestored();
   arrow::Status CatchUp();
   arrow::Result<ManifestPtr> FindEarlier() const;
   bool HasOurToken(const std::optional<Transaction>& theirs) const;
@@ -110,13 +109,6 @@ arrow::Status PendingCommit::CatchUp() {
   return arrow::Status::OK();
 }
 
-arrow::Status PendingCommit::ReadRestored() {
-  auto* const restore = std::get_if<Restore>(&*transaction_.operation);
-  if (restore == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(restore->content, ReadManifest(table_, restore->version));
-  return CheckWritable(*restore->content);
-}
-
 // The version that was made, or null if another took its place.
 arrow::Result<ManifestPtr> PendingCommit::Attempt() {
   ARROW_RETURN_NOT_OK(CatchUp());
@@ -151,7 +143,7 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_RETURN_NOT_OK(CheckWritable(*latest_));
   ARROW_ASSIGN_OR_RAISE(earlier_, FindEarlier());
   if (earlier_ != nullptr) return earlier_;
-  ARROW_RETURN_NOT_OK(ReadRestored());
+  ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   const auto start = Clock::now();
   const uint32_t attempts = std::max(options_.max_retries, 1u);
@@ -253,6 +245,11 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
 
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
                                   Operation operation, const CommitOptions& options) {
+  if (IsDetached(base->version) && !options.detached) {
+    return InvalidInput("version {} is detached, and only a detached one can follow it",
+                        base->version);
+  }
+  if (options.detached) return CommitDetached(table, base, std::move(operation), options);
   return PendingCommit(table, base, std::move(operation), options).Run();
 }
 

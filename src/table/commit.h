@@ -34,6 +34,13 @@ struct VersionEntry {
   uint64_t size_bytes = 0;  // 0: not known
 };
 
+// Versions outside of a table's history have numbers with this bit.
+inline constexpr uint64_t kDetachedVersionBit = uint64_t{1} << 63;
+inline constexpr bool IsDetached(uint64_t version) { return (version & kDetachedVersionBit) != 0; }
+
+// Where a version of that number lies, attached or detached. NotFound names it.
+arrow::Result<VersionEntry> FindVersion(const TableLocation& table, uint64_t version);
+
 // All attached versions, ascending. Both schemes in one folder: Corrupt. Temporary leftovers and
 // detached versions are passed over. Empty where there is no _versions folder.
 arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table);
@@ -66,7 +73,8 @@ struct CommitOptions {
   std::string transaction_uuid;            // of 36 characters; a new one when empty
   // Recorded instead of the base's version: an operation that needs none may say 0.
   std::optional<uint64_t> read_version;
-  bool strict = false;  // only as the version after the base
+  bool strict = false;    // only as the version after the base
+  bool detached = false;  // outside of the history, made of the base as it is
   // Creating: what the first manifest is made with.
   NamingScheme naming_scheme = NamingScheme::kV2;
   bool enable_stable_row_ids = false;
@@ -82,6 +90,11 @@ struct CommitOptions {
 // the new version's manifest, or the older one that has the idempotency token of the properties.
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
                                   Operation operation, const CommitOptions& options);
+
+// A version under a random number, made of `base` alone: nothing that came after it counts. V2
+// names only.
+arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const ManifestPtr& base,
+                                          Operation operation, const CommitOptions& options);
 
 // The first version of a table. Of racing creations exactly one wins, across both naming schemes;
 // the others get AlreadyExists.

@@ -13,7 +13,8 @@
 
 namespace glaive::table {
 
-// "18446744073709551613.manifest" for version 2 in scheme V2, "2.manifest" in V1.
+// "18446744073709551613.manifest" for version 2 in scheme V2, "2.manifest" in V1; detached versions
+// are named "d9223372036854775810.manifest" in both.
 std::string ManifestName(uint64_t version, NamingScheme scheme);
 
 // All attached versions, ascending, whatever their scheme; of sizes that are not known (0), since

@@ -79,6 +79,7 @@ std::string TableLocation::Path(std::string_view relative) const {
 }
 
 std::string ManifestName(uint64_t version, NamingScheme scheme) {
+  if (IsDetached(version)) return "d" + std::to_string(version) + std::string(kSuffix);
   if (scheme == NamingScheme::kV1) return std::to_string(version) + std::string(kSuffix);
   const std::string digits = std::to_string(std::numeric_limits<uint64_t>::max() - version);
   return std::string(kV2Digits - digits.size(), '0') + digits + std::string(kSuffix);
@@ -132,6 +133,15 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const Versio
   }
   ARROW_RETURN_NOT_OK(file.status());
   return Parse(entry, *std::move(file));
+}
+
+arrow::Result<VersionEntry> FindVersion(const TableLocation& table, uint64_t version) {
+  for (const NamingScheme scheme : {NamingScheme::kV2, NamingScheme::kV1}) {
+    const std::string path = table.Path("_versions/" + ManifestName(version, scheme));
+    ARROW_ASSIGN_OR_RAISE(const auto info, table.store->Head(path));
+    if (info) return VersionEntry{version, path, scheme, info->size_bytes};
+  }
+  return VersionNotFound(table, version);
 }
 
 arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t version) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <random>
 
+#include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
 #include "table/transaction_codec.h"
@@ -100,6 +101,13 @@ std::string NewUuid() {
     uuid += kDigits[random[digit / 8] >> (28 - digit % 8 * 4) & 0xf];
   }
   return uuid;
+}
+
+arrow::Status ReadRestored(const TableLocation& table, Operation* operation) {
+  auto* const restore = std::get_if<Restore>(operation);
+  if (restore == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(restore->content, ReadManifest(table, restore->version));
+  return CheckWritable(*restore->content);
 }
 
 arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& transaction,

@@ -9,6 +9,9 @@
 // The steps of a commit that touch the store.
 namespace glaive::table {
 
+// A restore needs the content of the version that it names.
+arrow::Status ReadRestored(const TableLocation& table, Operation* operation);
+
 // A random version 4 UUID in its usual form of 36 characters.
 std::string NewUuid();
 

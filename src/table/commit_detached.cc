@@ -1,0 +1,45 @@
+#include <random>
+
+#include "table/apply.h"
+#include "table/commit.h"
+#include "table/feature_flags.h"
+#include "table/publish.h"
+
+namespace glaive::table {
+namespace {
+
+// Random numbers of 63 bits do not meet; what would be tried again is a store that says they do.
+constexpr int kMostAttempts = 3;
+
+uint64_t NewDetachedVersion() {
+  std::random_device entropy;
+  return kDetachedVersionBit | uint64_t{entropy()} << 32 | entropy();
+}
+
+}  // namespace
+
+arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const ManifestPtr& base,
+                                          Operation operation, const CommitOptions& options) {
+  if (base->naming_scheme == NamingScheme::kV1) {
+    return Unsupported("detached commits to a table whose manifests have V1 names");
+  }
+  ARROW_RETURN_NOT_OK(CheckWritable(*base));
+  ARROW_RETURN_NOT_OK(ReadRestored(table, &operation));
+  ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
+  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*base, operation));
+  const Transaction transaction{
+      .read_version = options.read_version.value_or(base->version),
+      .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
+      .properties = options.transaction_properties,
+      .operation = std::move(operation)};
+  auto next = std::make_shared<Manifest>(std::move(applied));
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    next->version = NewDetachedVersion();
+    ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
+                          Publish(table, transaction, options.durability, next.get()));
+    if (outcome == Outcome::kOurs) return next;
+  }
+  return CommitConflict(Retry::kYes, next->version, "the number of a detached version is taken");
+}
+
+}  // namespace glaive::table
