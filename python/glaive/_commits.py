@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -19,7 +20,7 @@ from ._operations import IndexFile as IndexFile
 from ._operations import LanceOperation as LanceOperation
 from ._operations import Transaction as Transaction
 from ._options import as_durability
-from .errors import InvalidInput
+from .errors import InvalidCommit, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from .commit import CommitLock
@@ -118,7 +119,8 @@ class CommitVerbs:
         options.strict = strict
         options.idempotency_token = idempotency_token
         options.durability = as_durability(durability)
-        return _dataset(_native.commit(target, transaction, options))
+        with _errors_of_a_commit():
+            return _dataset(_native.commit(target, transaction, options))
 
     @staticmethod
     def commit_batch(
@@ -149,7 +151,9 @@ class CommitVerbs:
         )
         batch = [transaction_to_native(transaction) for transaction in transactions]
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
-        result = _native.commit_batch(_target(dest), batch, options)
+        target = _target(dest)
+        with _errors_of_a_commit():
+            result = _native.commit_batch(target, batch, options)
         return {
             "dataset": _dataset(result.dataset),
             "merged": transaction_from_native(result.merged),
@@ -157,7 +161,8 @@ class CommitVerbs:
 
     def read_transaction(self, version: int) -> Transaction | None:
         """The transaction that made `version`, where the version still tells."""
-        transaction = _native.transaction_of(self._ds, version)
+        with _errors_of_a_commit():
+            transaction = _native.transaction_of(self._ds, version)
         return None if transaction is None else transaction_from_native(transaction)
 
     def get_transactions(self, recent_transactions: int = 10) -> list[Transaction | None]:
@@ -166,6 +171,16 @@ class CommitVerbs:
             None if transaction is None else transaction_from_native(transaction)
             for transaction in _native.recent_transactions(self._ds, recent_transactions)
         ]
+
+
+@contextmanager
+def _errors_of_a_commit() -> Iterator[None]:
+    try:
+        yield
+    except (InvalidInput, NotFound) as error:
+        raised = InvalidCommit(*error.args)
+        raised.path, raised.offset = error.path, error.offset
+        raise raised from error
 
 
 def _checked_lock(commit_lock: Any) -> Any:

@@ -38,6 +38,15 @@ class NotFound(EngineError, ValueError):
     kind = "NotFound"
 
 
+class InvalidCommit(EngineError, OSError):
+    """A commit that cannot be: its operation does not fit the table, or the table is not there.
+
+    What is ValueError elsewhere is an OSError here, as it is in pylance.
+    """
+
+    kind = "InvalidCommit"
+
+
 class FileNotFound(EngineError, FileNotFoundError):
     """A file that a version names is not there."""
 

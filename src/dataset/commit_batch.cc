@@ -27,7 +27,7 @@ arrow::Result<Transaction> Merged(std::span<const Transaction> batch) {
   for (const Transaction& transaction : batch) {
     const bool is_append = transaction.operation.has_value() &&
                            std::holds_alternative<operation::Append>(*transaction.operation);
-    if (!is_append) return Unsupported("a batch of other transactions than appends");
+    if (!is_append) return InvalidInput("a batch of other transactions than appends");
     if (!transaction.read_version) return InvalidInput("an append without a read_version");
     merged.read_version = std::min(merged.read_version.value_or(*transaction.read_version),
                                    *transaction.read_version);

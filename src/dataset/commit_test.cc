@@ -113,7 +113,7 @@ TEST(CommitTest, ABatchKeepsItsProperties) {
   batch[1].properties = {{"job", "b"}};
   EXPECT_THAT(CommitBatch(first, batch), IsError(ErrorKind::kInvalidInput, "job"));
   batch[1].operation = operation::Restore{1};
-  EXPECT_THAT(CommitBatch(first, batch), IsError(ErrorKind::kUnsupported, "appends"));
+  EXPECT_THAT(CommitBatch(first, batch), IsError(ErrorKind::kInvalidInput, "appends"));
   EXPECT_THAT(CommitBatch(first, {}), IsError(ErrorKind::kInvalidInput, "No transactions"));
 }
 
