@@ -126,8 +126,7 @@ TEST(CommitTest, ADetachedVersionIsFoundByItsNumberOnly) {
   EXPECT_THAT(detached.CountRows(), IsOkAndHolds(5));  // as of version 1, not of 2
   EXPECT_EQ(first.LatestVersion().ValueOrDie(), 2);
   EXPECT_EQ(first.Versions()->size(), 2);
-  const Dataset found =
-      Dataset::Open(Uri(), {.version = detached.version()}).ValueOrDie();
+  const Dataset found = Dataset::Open(Uri(), {.version = detached.version()}).ValueOrDie();
   EXPECT_THAT(found.CountRows(), IsOkAndHolds(5));
   EXPECT_EQ(TransactionOf(found, found.version()).ValueOrDie()->uuid, append.uuid);
   // What follows it is detached as well.
@@ -137,8 +136,7 @@ TEST(CommitTest, ADetachedVersionIsFoundByItsNumberOnly) {
 }
 
 TEST(CommitTest, ATableOfV1NamesHasNoDetachedVersions) {
-  const Dataset first =
-      WriteDataset(Rows(3), Uri(), {.enable_v2_manifest_paths = false})->dataset;
+  const Dataset first = WriteDataset(Rows(3), Uri(), {.enable_v2_manifest_paths = false})->dataset;
   EXPECT_THAT(Commit(first, AppendOf(first, 2), {.detached = true}),
               IsError(ErrorKind::kUnsupported, "V1"));
 }

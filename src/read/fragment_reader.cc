@@ -29,9 +29,6 @@ arrow::Result<std::shared_ptr<arrow::Array>> GoDown(std::shared_ptr<arrow::Array
 arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
     Snapshot snapshot, wire::DataFragment fragment, std::shared_ptr<const Projection> projection,
     uint64_t first_live_row) {
-  if (!fragment.overlays.empty()) {
-    return Unsupported("fragment {} has overlays, which are not read", fragment.id);
-  }
   std::shared_ptr<FragmentReader> reader(new FragmentReader());
   reader->snapshot_ = std::move(snapshot);
   reader->fragment_ = std::move(fragment);
@@ -44,6 +41,8 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
                    reader->fragment_.id, reader->physical_rows_);
   }
   ARROW_RETURN_NOT_OK(reader->OpenFiles());
+  ARROW_ASSIGN_OR_RAISE(reader->overlays_, OverlayReader::Open(reader->snapshot_, reader->fragment_,
+                                                               *reader->projection_));
   ARROW_ASSIGN_OR_RAISE(reader->deletions_,
                         Deletions(reader->snapshot_, reader->fragment_, reader->physical_rows_));
   if (reader->projection_->Has(SystemColumn::kRowId)) {
@@ -135,6 +134,7 @@ arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const Row
     ARROW_ASSIGN_OR_RAISE(array, AddMissing(array, field));
     arrays.push_back(std::move(array));
   }
+  ARROW_RETURN_NOT_OK(overlays_.Apply(rows, &arrays));
   return arrays;
 }
 

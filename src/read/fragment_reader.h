@@ -11,6 +11,7 @@
 
 #include "core/ranges.h"
 #include "read/field_source.h"
+#include "read/overlay_reader.h"
 #include "read/projection.h"
 #include "read/snapshot.h"
 #include "table/row_ids.h"
@@ -51,6 +52,7 @@ class FragmentReader {
   std::shared_ptr<const Projection> projection_;
   std::vector<FieldSource> sources_;                      // of the projection's fields
   std::vector<std::shared_ptr<file::FileReader>> files_;  // of the fragment; null: not needed
+  OverlayReader overlays_;
   table::DeletionVectorPtr deletions_;
   std::optional<table::RowIdSequence> row_ids_;  // nothing: they are the addresses
   uint64_t physical_rows_ = 0;

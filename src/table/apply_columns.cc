@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "table/index_coverage.h"
+#include "table/overlays.h"
 
 namespace glaive::table {
 namespace {
@@ -57,10 +58,10 @@ arrow::Status ApplyTo(Manifest& next, const DataReplacement& operation) {
     }
     ARROW_RETURN_NOT_OK(CheckFile(new_file));
     ARROW_ASSIGN_OR_RAISE(DataFragment fragment, ParseExisting(next, fragment_id));
-    if (!fragment.overlays.empty()) {
-      return Unsupported("replacing columns of fragment {}, which has overlays", fragment_id);
-    }
     ARROW_RETURN_NOT_OK(ReplaceColumns(fragment, new_file));
+    // What was laid over the old values must not hide the new ones, which are later.
+    ARROW_RETURN_NOT_OK(
+        HideOverlays(fragment, {new_file.fields.begin(), new_file.fields.end()}, {next.path}));
     if (next.has_stable_row_ids()) {
       fragment.last_updated_at_versions = AllOfVersion(fragment, next.version);
     }

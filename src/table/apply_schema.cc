@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "table/apply_operations.h"
 #include "table/index_coverage.h"
+#include "table/overlays.h"
 
 namespace glaive::table {
 namespace {
@@ -139,6 +140,10 @@ arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
     return InvalidInput("a merge names {} of the {} fragments of version {}", merged.known.size(),
                         next.fragments.totals().num_fragments, next.version - 1);
   }
+  const std::set<int32_t> live = LiveFields(merge.schema);
+  for (DataFragment& fragment : merged.known) {
+    ARROW_RETURN_NOT_OK(DropDeadOverlays(live, fragment, {next.path}).status());
+  }
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(merged.known));
   ARROW_ASSIGN_OR_RAISE(merged.added, WithIds(std::move(merged.added), next.max_fragment_id));
   ARROW_RETURN_NOT_OK(GiveRowIds(merged.added, next));
@@ -157,7 +162,9 @@ arrow::Status ApplyTo(Manifest& next, const Project& project) {
     std::vector<DataFragment> changed;
     ARROW_RETURN_NOT_OK(next.fragments.Visit([&](const Fragment& view) {
       ARROW_ASSIGN_OR_RAISE(DataFragment fragment, view.Parse());
-      if (DropDeadFiles(live, fragment)) changed.push_back(std::move(fragment));
+      const bool files = DropDeadFiles(live, fragment);
+      ARROW_ASSIGN_OR_RAISE(const bool overlays, DropDeadOverlays(live, fragment, {next.path}));
+      if (files || overlays) changed.push_back(std::move(fragment));
       return arrow::Status::OK();
     }));
     ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(changed));

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "table/apply_operations.h"
 #include "table/index_coverage.h"
+#include "table/overlays.h"
 #include "table/roaring.h"
 #include "table/row_lineage.h"
 #include "wire/fields.h"
@@ -43,14 +44,17 @@ arrow::Result<DataFragment> Updated(const Manifest& next, const Update& update,
                         fragment.physical_rows, fragment.id);
   }
   const bool in_place = update.mode == Update::Mode::kRewriteColumns;
-  if (!fragment.overlays.empty() && !update.fields_modified.empty()) {
-    return Unsupported("rewriting columns of fragment {}, which has overlays", fragment.id);
+  if (in_place) {
+    std::set<int32_t> rewritten;
+    for (const uint32_t id : update.fields_modified) rewritten.insert(static_cast<int32_t>(id));
+    ARROW_RETURN_NOT_OK(HideOverlays(fragment, rewritten, {next.path}));
   }
   const DataFragment before = fragment;
   fragment.files = theirs.files;
   fragment.deletion_file = theirs.deletion_file;
   KeepUnknownFields(before, fragment);
   DropDeadFiles(live, fragment);
+  ARROW_RETURN_NOT_OK(DropDeadOverlays(live, fragment, {next.path}).status());
   const auto offsets = update.updated_fragment_offsets.find(fragment.id);
   if (in_place && next.has_stable_row_ids() && offsets != update.updated_fragment_offsets.end()) {
     ARROW_ASSIGN_OR_RAISE(fragment.last_updated_at_versions,

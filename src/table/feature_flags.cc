@@ -27,7 +27,7 @@ constexpr std::array kFlags = {
     Flag{feature::kTableConfig, "table config", true, true},
     Flag{feature::kBasePaths, "base paths", true, true},
     Flag{feature::kNoTransactionFile, "no transaction file", true, true},
-    Flag{feature::kOverlays, "data overlay files", false, false},
+    Flag{feature::kOverlays, "data overlay files", true, true},
     Flag{feature::kCoveringIndexColumns, "covering index columns", true, true},
     Flag{feature::kMixedFileVersions, "mixed data file versions", true, true, Words::kBothOrNone},
     Flag{feature::kReuseIndexStableRowIds, "reuse index with stable row ids", false, false},

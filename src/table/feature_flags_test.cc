@@ -34,7 +34,7 @@ constexpr Bit kBits[] = {
     {3, "table config", kRead, kRead, kRead},
     {4, "base paths", kRead, kRead, kRead},
     {5, "no transaction file", kRead, kRead, kRead},
-    {6, "overlay", kRefused, kReadOnly, kRefused},
+    {6, "overlay", kRead, kRead, kRead},
     {7, "covering index columns", kRead, kRead, kRead},
     {8, "mixed data file versions", kCorrupt, kCorrupt, kRead},
     {9, "reuse index", kRefused, kReadOnly, kRefused},
@@ -95,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(EveryBit, FeatureFlagTest, ::testing::ValuesIn(kBits),
                          [](const auto& bit) { return "Bit" + std::to_string(bit.param.number); });
 
 TEST(FeatureFlagsTest, AllThatIsRefusedIsNamed) {
-  EXPECT_THAT(CheckReadable(Flagged(1u << 6 | 1u << 20, 0)),
-              IsError(ErrorKind::kUnsupported, "64 (data overlay files), 1048576"));
+  EXPECT_THAT(CheckReadable(Flagged(1u << 12 | 1u << 20, 0)),
+              IsError(ErrorKind::kUnsupported, "4096 (fragment tree), 1048576"));
 }
 
 TEST(FeatureFlagsTest, TheHighestFieldIdGoesWithItsBit) {
