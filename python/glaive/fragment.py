@@ -221,8 +221,8 @@ class FragmentMetadata:
         Names the deleted rows.
     row_id_meta, created_at_version_meta, last_updated_at_version_meta : optional
         Ids and history of the rows, on tables with stable row ids.
-    overlays : list
-        Files whose values take the place of some of the base files' values.
+    overlays : list of LanceOperation.DataOverlayFile
+        Files whose values take the place of some of the base files' values, oldest first.
     """
 
     id: int
@@ -259,7 +259,7 @@ class FragmentMetadata:
         return {
             "id": self.id,
             "files": [file._asdict() for file in self.files],
-            "overlays": list(self.overlays),
+            "overlays": [_overlay_json(overlay) for overlay in self.overlays],
             "physical_rows": self.physical_rows,
             "deletion_file": optional(self.deletion_file),
             "row_id_meta": optional(self.row_id_meta),
@@ -285,8 +285,27 @@ class FragmentMetadata:
             last_updated_at_version_meta=optional(
                 "last_updated_at_version_meta", RowDatasetVersionMeta
             ),
-            overlays=values.get("overlays") or [],
+            overlays=[_overlay(overlay) for overlay in values.get("overlays") or []],
         )
+
+
+def _overlay_json(overlay: Any) -> dict[str, Any]:
+    offsets = list(overlay.offsets)
+    if offsets and not isinstance(offsets[0], int):
+        offsets = [list(rows) for rows in offsets]
+    return {
+        "data_file": overlay.data_file._asdict(),
+        "offsets": offsets,
+        "committed_version": overlay.committed_version,
+    }
+
+
+def _overlay(values: dict[str, Any]) -> Any:
+    from ._operations import LanceOperation
+
+    return LanceOperation.DataOverlayFile(
+        DataFile(**values["data_file"]), values["offsets"], values.get("committed_version")
+    )
 
 
 def from_native(fragment: _native.FragmentMetadata) -> FragmentMetadata:

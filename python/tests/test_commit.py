@@ -1,0 +1,210 @@
+"""Operations that were put together elsewhere, by this engine or by pylance."""
+
+import json
+import pickle
+import threading
+from datetime import timedelta
+
+import glaive
+import lance
+import pyarrow as pa
+import pytest
+from glaive import LanceOperation as Op
+from glaive.dataset import LANCE_COMMIT_MESSAGE_KEY
+from glaive.fragment import DataFile, FragmentMetadata, write_fragments
+
+ROWS = pa.table({"a": range(6), "s": [f"s{i}" for i in range(6)]})
+
+
+@pytest.fixture
+def table(path):
+    return glaive.write_dataset(ROWS, path, max_rows_per_file=3)
+
+
+def append(dataset, rows=ROWS):
+    return write_fragments(rows, dataset, return_transaction=True)
+
+
+def test_operations_of_either_engine_are_read_alike(table):
+    theirs = lance.dataset(table.uri)
+    theirs.delete("a = 1")
+    theirs.add_columns({"b": "a + 1"})
+    theirs.update_config({"k": "v"})
+    theirs.create_scalar_index("a", "BTREE")
+    theirs.drop_columns(["s"])
+    theirs = lance.dataset(table.uri)
+    ours = glaive.dataset(table.uri)
+    for mine, other in zip(ours.get_transactions(), theirs.get_transactions(), strict=True):
+        assert type(mine.operation).__name__ == type(other.operation).__name__
+        assert (mine.uuid, mine.read_version) == (other.uuid, other.read_version)
+        assert mine.transaction_properties == other.transaction_properties
+        copy = pickle.loads(pickle.dumps(mine))
+        assert type(copy.operation) is type(mine.operation) and copy.uuid == mine.uuid
+    index = ours.read_transaction(5).operation.new_indices[0]
+    (listed,) = theirs.read_transaction(5).operation.new_indices
+    for name in ("uuid", "name", "fields", "dataset_version", "created_at", "index_details"):
+        assert getattr(index, name) == getattr(listed, name)
+    assert index.fragment_ids == set(listed.fragment_ids)
+
+
+def test_fragments_travel_as_json_and_pickles(path):
+    lance.write_dataset(ROWS, path, enable_stable_row_ids=True, max_rows_per_file=3)
+    lance.dataset(path).delete("a = 1")
+    for theirs in lance.dataset(path).get_fragments():
+        text = json.dumps(theirs.metadata.to_json())
+        ours = FragmentMetadata.from_json(text)
+        assert ours.to_json() == theirs.metadata.to_json()
+        assert pickle.loads(pickle.dumps(ours)) == ours
+        back = lance.fragment.FragmentMetadata.from_json(json.dumps(ours.to_json()))
+        assert back.to_json() == theirs.metadata.to_json()
+        assert glaive.dataset(path).get_fragment(ours.id).metadata == ours
+
+
+def test_fragments_of_pylance_are_committed(table):
+    fragments = lance.fragment.write_fragments(ROWS, table.uri)
+    made = glaive.LanceDataset.commit(table, Op.Append(fragments), read_version=1)
+    assert made.count_rows() == 12
+    theirs = lance.LanceOperation.Append(fragments)
+    made = glaive.LanceDataset.commit(table.uri, theirs, read_version=1)
+    assert made.version == 3
+    schema = lance.dataset(table.uri).lance_schema
+    project = lance.LanceOperation.Project(schema)
+    assert glaive.LanceDataset.commit(table.uri, project, read_version=3).schema == ROWS.schema
+
+
+def test_fragments_are_committed_by_pylance(table):
+    fragments = [
+        lance.fragment.FragmentMetadata.from_json(json.dumps(f.to_json()))
+        for f in write_fragments(ROWS, table)
+    ]
+    operation = lance.LanceOperation.Append(fragments)
+    assert lance.LanceDataset.commit(table.uri, operation, read_version=1).count_rows() == 12
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Op.Append(()),
+        lambda: Op.Append([1]),
+        lambda: Op.Delete("x", [], ""),
+        lambda: Op.Rewrite([Op.RewriteGroup([3], [])], []),
+        lambda: glaive.LanceDataset.commit(5, Op.Append([]), read_version=1),
+        lambda: glaive.LanceDataset.commit("x", "append", read_version=1),
+    ],
+)
+def test_wrong_types(make):
+    with pytest.raises(TypeError):
+        make()
+
+
+def test_wrong_values(table):
+    transaction = append(table)
+    with pytest.raises(ValueError, match="commit_message is not supported"):
+        glaive.LanceDataset.commit(table, transaction, commit_message="no")
+    with pytest.raises(ValueError, match="read_version is required"):
+        glaive.LanceDataset.commit(table, Op.Append([]))
+    with pytest.raises(ValueError, match="commit_timeout"):
+        glaive.LanceDataset.commit(table, transaction, commit_timeout=timedelta(0))
+    with pytest.raises(OSError, match="version 99 was not found") as caught:
+        glaive.LanceDataset.commit(table, Op.Append([]), read_version=99)
+    assert caught.value.kind == "InvalidCommit"
+
+
+def test_messages_and_properties(table):
+    made = glaive.LanceDataset.commit(
+        table, Op.UpdateConfig(Op.UpdateMap({"k": "v"})), read_version=1, commit_message="why"
+    )
+    assert made.config() == {"k": "v"}
+    theirs = lance.dataset(table.uri).read_transaction(2)
+    assert theirs.transaction_properties == {LANCE_COMMIT_MESSAGE_KEY: "why"}
+
+
+def test_strict(table):
+    early = append(table)
+    glaive.LanceDataset.commit(table, append(table), strict=True)
+    with pytest.raises(glaive.commit.CommitConflictError) as caught:
+        glaive.LanceDataset.commit(table, early, strict=True)
+    assert caught.value.retryable
+    assert glaive.LanceDataset.commit(table, early).version == 3
+
+
+def test_one_token_makes_one_version(table):
+    transaction = append(table)
+    made = []
+
+    def commit():
+        made.append(
+            glaive.LanceDataset.commit(table.uri, transaction, idempotency_token="load").version
+        )
+
+    threads = [threading.Thread(target=commit) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [2] * 4
+    assert lance.dataset(table.uri).count_rows() == 12
+
+
+def test_a_batch_keeps_properties(table):
+    batch = [append(table) for _ in range(3)]
+    batch[1].transaction_properties = {"job": "42"}
+    result = glaive.LanceDataset.commit_batch(table, batch)
+    assert result["dataset"].version == 2 and result["dataset"].count_rows() == 24
+    assert lance.dataset(table.uri).read_transaction(2).transaction_properties == {"job": "42"}
+    assert len(result["merged"].operation.fragments) == 3
+
+
+def test_renumbered_fields_are_refused(table):
+    """Ids are what ties a column to its files: those of a new schema are not the table's."""
+    renumbered = glaive.schema.LanceSchema.from_pyarrow(ROWS.schema.remove(0))
+    with pytest.raises(OSError, match="id"):
+        glaive.LanceDataset.commit(table, Op.Project(renumbered), read_version=1)
+    assert table.latest_version == 1
+
+
+def column_file(table, name, values):
+    schema = pa.schema([("a", pa.int64())])
+    with glaive.file.LanceFileWriter(f"{table.uri}/data/{name}", schema, version="2.2") as out:
+        out.write_batch(pa.record_batch([pa.array(values, pa.int64())], schema=schema))
+    return DataFile(name, [0], [0], 2, 2)
+
+
+def overlay(table, number, offsets, values, fragment_id=0):
+    file = column_file(table, f"overlay{number}.lance", values)
+    group = Op.DataOverlayGroup(fragment_id, [Op.DataOverlayFile(file, offsets)])
+    newest = glaive.dataset(table.uri)
+    return glaive.LanceDataset.commit(newest, Op.DataOverlay([group]), newest.version)
+
+
+def test_overlays(table, monkeypatch):
+    with pytest.raises(NotImplementedError, match="LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES"):
+        overlay(table, 0, [0], [9])
+    monkeypatch.setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")
+    overlay(table, 1, [2, 0], [10, 12])  # the lowest row has the first value
+    made = overlay(table, 2, [1, 2], [21, None])
+    assert made.to_table()["a"].to_pylist() == [10, 21, None, 3, 4, 5]
+    assert made.to_table(filter="a > 9")["s"].to_pylist() == ["s0", "s1"]
+    assert made.take([2, 0], columns=["a"])["a"].to_pylist() == [None, 10]
+    assert lance.dataset(table.uri).to_table() == made.to_table()
+    metadata = made.get_fragment(0).metadata
+    assert [o.committed_version for o in metadata.overlays] == [2, 3]
+    assert [list(o.offsets) for o in metadata.overlays] == [[0, 2], [1, 2]]
+    theirs = lance.dataset(table.uri).get_fragment(0).metadata
+    assert metadata.to_json() == theirs.to_json()
+    made.delete("a = 21")
+    assert made.to_table()["a"].to_pylist() == [10, None, 3, 4, 5]
+    made.optimize.compact_files()
+    assert made.to_table()["a"].to_pylist() == [10, None, 3, 4, 5]
+    assert [f.metadata.overlays for f in made.get_fragments()] == [[]]
+    lance.dataset(table.uri).validate()
+
+
+def test_a_replacement_is_not_hidden_by_an_older_overlay(table, monkeypatch):
+    monkeypatch.setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")
+    file = column_file(table, "new.lance", [7, 8, 9])
+    overlay(table, 1, [0], [100])
+    operation = Op.DataReplacement([Op.DataReplacementGroup(0, file)])
+    made = glaive.LanceDataset.commit(table, operation, read_version=1)
+    assert made.to_table()["a"].to_pylist() == [7, 8, 9, 3, 4, 5]
+    assert lance.dataset(table.uri).to_table() == made.to_table()
