@@ -150,25 +150,23 @@ arrow::Result<wire::Schema> FieldsToAppend(const wire::Schema& table, const arro
 
 arrow::Result<StoredForm> StoredForm::Make(const arrow::Schema& input, const wire::Schema& kept) {
   ARROW_ASSIGN_OR_RAISE(const auto target_schema, wire::ToArrow(kept));
-  bool converts = false;
+  StoredForm form;
   arrow::FieldVector fields;
   for (const auto& field : input.fields()) {
     const auto target = target_schema->GetFieldByName(field->name());
     const bool convert = target != nullptr && NeedsConversion(*field->type(), *target->type()) &&
                          SameValues(*field->type(), *target->type());
     fields.push_back(convert ? field->WithType(target->type()) : field);
-    converts = converts || convert;
+    form.converts_ = form.converts_ || convert;
   }
-  StoredForm form;
-  if (!converts) return form;
   form.schema_ = arrow::schema(std::move(fields));
-  ARROW_RETURN_NOT_OK(query::InitCompute());
+  if (form.converts_) ARROW_RETURN_NOT_OK(query::InitCompute());
   return form;
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> StoredForm::Convert(
     std::shared_ptr<arrow::RecordBatch> batch) const {
-  if (schema_ == nullptr) return batch;
+  if (!converts_) return batch;
   std::vector<std::shared_ptr<arrow::Array>> columns = batch->columns();
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& type = schema_->field(static_cast<int>(i))->type();

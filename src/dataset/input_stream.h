@@ -22,12 +22,16 @@ class StoredForm {
   // Of batches of schema `input` for `kept`: the table's schema, or the part of it that is written.
   static arrow::Result<StoredForm> Make(const arrow::Schema& input, const wire::Schema& kept);
 
-  // REQUIRES: a batch of that schema.
+  // Of the batches given out.
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+
+  // REQUIRES: a batch of the input's schema.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Convert(
       std::shared_ptr<arrow::RecordBatch> batch) const;
 
  private:
-  std::shared_ptr<arrow::Schema> schema_;  // of the batches given out; null: as they come
+  std::shared_ptr<arrow::Schema> schema_;
+  bool converts_ = false;
 };
 
 // A stream of such rows.
@@ -38,7 +42,7 @@ class InputStream {
                                          const wire::Schema& schema);
 
   // Of the batches given out.
-  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+  const std::shared_ptr<arrow::Schema>& schema() const { return form_.schema(); }
 
   // The next batch; null at the end. An error of the stream comes as it is.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
