@@ -17,6 +17,7 @@ arrow::Status FaultyStore::Around(const StoreCall& call,
   const uint64_t number = next_call_++;
   const uint64_t failing = failing_call_;
   if (number != failing && !(later_ones_fail_ && number > failing)) return perform();
+  failed_kind_ = call.kind;
   has_failed_ = true;
   if (fault_ == Fault::kAfterEffect) ARROW_RETURN_NOT_OK(perform());
   return IOError({call.path}, "call {} fails on purpose", number);

@@ -33,7 +33,8 @@ class FaultyStore final : public HookedStore {
   void Disarm() { FailAt(UINT64_MAX); }
 
   bool has_failed() const { return has_failed_; }
-  uint64_t num_calls() const { return next_call_; }  // since FailAt
+  StoreCallKind failed_kind() const { return failed_kind_; }  // REQUIRES: has_failed()
+  uint64_t num_calls() const { return next_call_; }           // since FailAt
 
   arrow::Status Around(const StoreCall& call,
                        const std::function<arrow::Status()>& perform) override;
@@ -44,6 +45,7 @@ class FaultyStore final : public HookedStore {
   std::atomic<Fault> fault_ = Fault::kBeforeEffect;
   std::atomic<bool> later_ones_fail_ = false;
   std::atomic<bool> has_failed_ = false;
+  std::atomic<StoreCallKind> failed_kind_ = StoreCallKind::kOpenRead;
 };
 
 }  // namespace glaive::testing

@@ -1,6 +1,8 @@
 #include "testing/recording_store.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
 #include "io/memory_store.h"
@@ -55,6 +57,27 @@ arrow::Status RecordingStore::Record(const StoreCall& call) {
   }
 }
 
+namespace {
+
+// What a crash of several kinds does to one object: the same each time.
+Crash CrashOf(Crash crash, const std::string& path) {
+  constexpr std::array<Crash, 4> kKinds = {Crash::kKeepsAll, Crash::kLosesUnsynced,
+                                           Crash::kEmptiesUnsynced, Crash::kTearsUnsynced};
+  if (crash != Crash::kMixed) return crash;
+  return kKinds[std::hash<std::string>()(path) % kKinds.size()];
+}
+
+// Whether the bytes are on the disk by the end of the log.
+bool IsSynced(std::span<const StoreEffect> log, size_t effect) {
+  const StoreEffect& object = log[effect];
+  return object.is_synced ||
+         std::ranges::any_of(log.subspan(effect), [&](const StoreEffect& later) {
+           return later.kind == StoreEffect::Kind::kSync && later.path == object.path;
+         });
+}
+
+}  // namespace
+
 arrow::Result<std::shared_ptr<io::ObjectStore>> Replay(std::span<const StoreEffect> log,
                                                        size_t num_effects, Crash crash) {
   log = log.first(std::min(num_effects, log.size()));
@@ -63,17 +86,12 @@ arrow::Result<std::shared_ptr<io::ObjectStore>> Replay(std::span<const StoreEffe
     const StoreEffect& effect = log[i];
     if (effect.kind == StoreEffect::Kind::kDelete) ARROW_RETURN_NOT_OK(store->Delete(effect.path));
     if (effect.kind != StoreEffect::Kind::kObject) continue;
-    const bool survives =
-        crash == Crash::kKeepsAll || effect.is_synced ||
-        std::any_of(log.begin() + static_cast<std::ptrdiff_t>(i), log.end(),
-                    [&](const auto& later) {
-                      return later.kind == StoreEffect::Kind::kSync && later.path == effect.path;
-                    });
-    if (survives) {
-      ARROW_RETURN_NOT_OK(store->Put(effect.path, AsBytes(effect.bytes)));
-    } else if (crash == Crash::kEmptiesUnsynced) {
-      ARROW_RETURN_NOT_OK(store->Put(effect.path, {}));
-    }
+    const Crash fate = IsSynced(log, i) ? Crash::kKeepsAll : CrashOf(crash, effect.path);
+    if (fate == Crash::kLosesUnsynced) continue;
+    std::string bytes = effect.bytes;
+    if (fate == Crash::kEmptiesUnsynced) bytes.clear();
+    if (fate == Crash::kTearsUnsynced) bytes.resize(bytes.size() / 2);
+    ARROW_RETURN_NOT_OK(store->Put(effect.path, AsBytes(bytes)));
   }
   return store;
 }

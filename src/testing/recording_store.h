@@ -39,9 +39,11 @@ class RecordingStore final : public HookedStore {
 
 // What a crash leaves of objects that were not synced.
 enum class Crash : uint8_t {
-  kKeepsAll,        // the process died, the machine did not
-  kLosesUnsynced,   // neither the bytes nor the name were on the disk
-  kEmptiesUnsynced  // the name was, the bytes were not
+  kKeepsAll,         // the process died, the machine did not
+  kLosesUnsynced,    // neither the bytes nor the name were on the disk
+  kEmptiesUnsynced,  // the name was, the bytes were not
+  kTearsUnsynced,    // the name was, with the first half of the bytes
+  kMixed,            // each of them one of the above, by its name
 };
 
 // A memory store as it is when a crash comes after the first `num_effects` of the log.

@@ -1,0 +1,28 @@
+"""tests/conformance/races.py with all its operations in one mix, for longer."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance"))
+import races  # noqa: E402
+
+races.__file__ = __file__  # what its processes run
+races.MIXES["everything"] = [
+    *["append", "append", "delete_own", "delete_shared", "update_own", "update_shared"],
+    *["upsert_own", "assign_shared", "compact", "add_column"],
+]
+
+step = races.Worker.step
+
+
+def step_or_refuse(worker, kind):
+    try:
+        return step(worker, kind)
+    except NotImplementedError as error:
+        return {"op": kind.split("_")[0], "ok": False, "error": str(error)}
+
+
+races.Worker.step = step_or_refuse
+
+if __name__ == "__main__":
+    races.main(*sys.argv[1:])
