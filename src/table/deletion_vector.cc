@@ -204,9 +204,13 @@ arrow::Result<wire::DeletionFile> WriteDeletionFile(const TableLocation& table,
   } else {
     ARROW_ASSIGN_OR_RAISE(bytes, ArrowFileOf(vector));
   }
-  ARROW_RETURN_NOT_OK(table.store->Put(table.Path(DeletionFilePath(fragment_id, file)),
-                                       std::as_bytes(std::span(bytes.data(), bytes.size()))));
-  return file;
+  const std::string path = table.Path(DeletionFilePath(fragment_id, file));
+  const arrow::Status put =
+      table.store->Put(path, std::as_bytes(std::span(bytes.data(), bytes.size())));
+  if (put.ok()) return file;
+  // Only the answer may have been lost, and nobody else knows the name.
+  static_cast<void>(table.store->Delete(path));
+  return put;
 }
 
 }  // namespace glaive::table
