@@ -30,7 +30,9 @@ def killed_run(path, seed, after):
     time.sleep(after)
     assert process.poll() is None, process.stderr.read()[-2000:]
     process.send_signal(signal.SIGKILL)
-    said, _ = process.communicate(timeout=60)
+    said = process.stdout.read()  # not communicate(), which would not see what readline() read ahead
+    process.stderr.close()
+    process.wait(timeout=60)
     return [json.loads(line) for line in said.splitlines() if line.endswith("}")]
 
 
