@@ -91,8 +91,10 @@ class Writer:
         dataset.optimize.compact_files(target_rows_per_fragment=100, materialize_deletions_threshold=0.0)
 
     def add_column(self, dataset, _):
-        dataset.add_columns({"extra": "id"})
-        dataset.drop_columns(["extra"])
+        if "extra" in dataset.schema.names:
+            dataset.drop_columns(["extra"])
+        else:
+            dataset.add_columns({"extra": "id"})
 
     def tag(self, dataset, operation):
         dataset.tags.create(f"t{operation['v']}-{self.random.randrange(1 << 40)}", dataset.version)
