@@ -94,14 +94,6 @@ void BindRowEdits(nb::module_& m) {
 }
 
 void BindFiles(nb::module_& m) {
-  nb::class_<DataFileInfo>(m, "DataFileInfo")
-      .def_ro("path", &DataFileInfo::path)
-      .def_ro("fields", &DataFileInfo::fields)
-      .def_ro("column_indices", &DataFileInfo::column_indices)
-      .def_ro("file_major_version", &DataFileInfo::file_major_version)
-      .def_ro("file_minor_version", &DataFileInfo::file_minor_version)
-      .def_ro("file_size_bytes", &DataFileInfo::file_size_bytes)
-      .def_ro("base_id", &DataFileInfo::base_id);
   m.def(
       "describe_data_file",
       [](const Dataset& dataset, const std::string& path, std::optional<uint32_t> base_id) {

@@ -118,6 +118,18 @@ const std::vector<Verb>& Verbs() {
          ARROW_ASSIGN_OR_RAISE(const Dataset first, dataset.Checkout(1));
          return Restore(first).status();
        }},
+      {"alter_columns, which casts",
+       [](const Dataset& dataset) {
+         return AlterColumns(dataset,
+                             std::vector<ColumnAlteration>{{.path = "id", .type = arrow::int32()}})
+             .status();
+       }},
+      {"alter_columns, which renames",
+       [](const Dataset& dataset) {
+         return AlterColumns(dataset,
+                             std::vector<ColumnAlteration>{{.path = "text", .name = "words"}})
+             .status();
+       }},
   };
   return verbs;
 }
