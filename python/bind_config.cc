@@ -52,19 +52,6 @@ void BindConfig(nb::module_& m) {
       },
       "dataset"_a, "fields"_a, "replace"_a);
 
-  nb::class_<DatasetBasePath>(m, "DatasetBasePath")
-      .def(
-          "__init__",
-          [](DatasetBasePath* self, std::string path, std::optional<std::string> name,
-             bool is_dataset_root, std::optional<uint32_t> id) {
-            new (self)
-                DatasetBasePath{id.value_or(0), std::move(name), is_dataset_root, std::move(path)};
-          },
-          "path"_a, "name"_a = nb::none(), "is_dataset_root"_a = false, "id"_a = nb::none())
-      .def_ro("id", &DatasetBasePath::id)
-      .def_ro("name", &DatasetBasePath::name)
-      .def_ro("is_dataset_root", &DatasetBasePath::is_dataset_root)
-      .def_ro("path", &DatasetBasePath::path);
   m.def("base_paths", &BasePaths, "dataset"_a);
   m.def(
       "add_bases",

@@ -74,6 +74,11 @@ void BindDataset(nb::module_& m) {
            })
       .def("versions",
            [](const Dataset& dataset) { return Call().Run([&] { return dataset.Versions(); }); })
+      .def("version_info", &VersionInfoOf)
+      .def("version_numbers",
+           [](const Dataset& dataset) {
+             return Call().Run([&] { return VersionNumbers(dataset); });
+           })
       .def(
           "checkout",
           [](const Dataset& dataset, uint64_t version) {

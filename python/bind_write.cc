@@ -95,6 +95,19 @@ void BindOptions(nb::module_& m) {
       .def_rw("data_cache_bytes", &FileLimits::data_cache_bytes)
       .def_rw("max_rows_per_group", &FileLimits::max_rows_per_group, nb::arg().none());
 
+  nb::class_<DatasetBasePath>(m, "DatasetBasePath")
+      .def(
+          "__init__",
+          [](DatasetBasePath* self, std::string path, std::optional<std::string> name,
+             bool is_dataset_root, std::optional<uint32_t> id) {
+            new (self)
+                DatasetBasePath{id.value_or(0), std::move(name), is_dataset_root, std::move(path)};
+          },
+          "path"_a, "name"_a = nb::none(), "is_dataset_root"_a = false, "id"_a = nb::none())
+      .def_ro("id", &DatasetBasePath::id)
+      .def_ro("name", &DatasetBasePath::name)
+      .def_ro("is_dataset_root", &DatasetBasePath::is_dataset_root)
+      .def_ro("path", &DatasetBasePath::path);
   nb::class_<WriteOptions>(m, "WriteOptions")
       .def(nb::init<>())
       .def_rw("mode", &WriteOptions::mode)
@@ -105,6 +118,9 @@ void BindOptions(nb::module_& m) {
       .def_rw("transaction_properties", &WriteOptions::transaction_properties)
       .def_rw("commit_message", &WriteOptions::commit_message, nb::arg().none())
       .def_rw("initial_config", &WriteOptions::initial_config)
+      .def_rw("initial_bases", &WriteOptions::initial_bases)
+      .def_rw("target_bases", &WriteOptions::target_bases)
+      .def_rw("target_all_bases", &WriteOptions::target_all_bases, nb::arg().none())
       .def_rw("durability", &WriteOptions::durability)
       .def_rw("session", &WriteOptions::session, nb::arg().none());
 

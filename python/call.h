@@ -53,6 +53,15 @@ class Call {
     return std::move(result).ValueUnsafe();
   }
 
+  // The same for an arrow::Status.
+  template <typename Work>
+  void RunStatus(Work&& work) const {
+    Run([&]() -> arrow::Result<bool> {
+      ARROW_RETURN_NOT_OK(std::forward<Work>(work)());
+      return true;
+    });
+  }
+
  private:
   std::shared_ptr<KeptException> kept_ = std::make_shared<KeptException>();
 };

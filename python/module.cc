@@ -22,6 +22,9 @@ NB_MODULE(_native, m) {
   glaive::python::BindConfig(m);
   glaive::python::BindRefs(m);
   glaive::python::BindFragmentEdit(m);
+  glaive::python::BindMaintenance(m);
+  glaive::python::BindDelta(m);
+  glaive::python::BindFileLists(m);
   glaive::python::BindFile(m);
   glaive::python::BindOperation(m);
   glaive::python::BindCommit(m);

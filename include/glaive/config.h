@@ -48,17 +48,6 @@ arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
                                            const std::map<std::string, MetadataEdit>& edits,
                                            const ConfigOptions& options = {});
 
-/// A place besides the table's own folder where its files may lie.
-struct DatasetBasePath {
-  uint32_t id = 0;  ///< 0, of a base to be added: one is chosen
-  std::optional<std::string> name;
-  bool is_dataset_root =
-      false;         ///< data files lie in data/ below the path; else in the path itself
-  std::string path;  ///< absolute path or URI
-
-  bool operator==(const DatasetBasePath&) const = default;
-};
-
 /// The bases of this version, in the order in which they were added.
 std::vector<DatasetBasePath> BasePaths(const Dataset& dataset);
 

@@ -100,4 +100,10 @@ struct TransactionInfo {
 arrow::Result<std::optional<TransactionInfo>> ReadTransaction(const Dataset& dataset,
                                                               uint64_t version);
 
+/// The handle's own entry of the history; reads nothing.
+VersionInfo VersionInfoOf(const Dataset& dataset);
+
+/// The numbers of the history, ascending; reads no manifest.
+arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset);
+
 }  // namespace glaive

@@ -18,6 +18,17 @@
 
 namespace glaive {
 
+/// A place besides the table's own folder where its files may lie.
+struct DatasetBasePath {
+  uint32_t id = 0;  ///< 0, of a base to be added: one is chosen
+  std::optional<std::string> name;
+  bool is_dataset_root =
+      false;         ///< data files lie in data/ below the path; else in the path itself
+  std::string path;  ///< absolute path or URI
+
+  bool operator==(const DatasetBasePath&) const = default;
+};
+
 enum class WriteMode : uint8_t { kCreate, kAppend, kOverwrite };
 
 /// kCommit: a version that was reported is on stable storage, data and names. kNone: as the system
@@ -54,6 +65,12 @@ struct WriteOptions {
   std::map<std::string, std::string> transaction_properties;
   std::optional<std::string> commit_message;
   std::map<std::string, std::string> initial_config;  ///< only for a new table
+  std::vector<DatasetBasePath> initial_bases;         ///< only in mode kCreate
+  /// Bases by name or path, which take turns at the new files; the table's own URI is its own
+  /// folder, which gets them all when this is empty.
+  std::vector<std::string> target_bases;
+  /// All bases of the table take turns; true: its own folder first.
+  std::optional<bool> target_all_bases;
   Durability durability = Durability::kDefault;
   std::shared_ptr<Session> session;
   ProgressCallback progress;

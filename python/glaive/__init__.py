@@ -18,7 +18,13 @@ from . import optimize as optimize
 from . import progress as progress
 from . import schema as schema
 from . import udf as udf
-from ._native import DatasetBasePath
+from ._native import (
+    CleanupCandidateFile,
+    CleanupExplanation,
+    CleanupReferencedBranch,
+    CleanupStats,
+    DatasetBasePath,
+)
 from ._native import version as engine_version
 from .dataset import (
     Index,
@@ -42,6 +48,10 @@ if TYPE_CHECKING:
 __version__ = "14.0.2"
 
 __all__ = [
+    "CleanupCandidateFile",
+    "CleanupExplanation",
+    "CleanupReferencedBranch",
+    "CleanupStats",
     "DatasetBasePath",
     "FragmentMetadata",
     "Index",

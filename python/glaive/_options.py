@@ -26,6 +26,9 @@ def write_options(
     use_legacy_format: bool | None,
     session: Session | None,
     durability: str | None,
+    initial_bases: list[_native.DatasetBasePath] | None = None,
+    target_bases: list[str] | None = None,
+    target_all_bases: bool | None = None,
 ) -> _native.WriteOptions:
     """The options that write_dataset and write_fragments share."""
     if use_legacy_format is not None:
@@ -47,6 +50,9 @@ def write_options(
     options.data_storage_version = data_storage_version
     options.session = None if session is None else session._session
     options.durability = as_durability(durability)
+    options.initial_bases = initial_bases or []
+    options.target_bases = target_bases or []
+    options.target_all_bases = target_all_bases
     return options
 
 

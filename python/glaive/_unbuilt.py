@@ -12,9 +12,6 @@ from .errors import unbuilt
 class UnbuiltDataset:
     """Methods of LanceDataset."""
 
-    def validate(self) -> NoReturn:
-        unbuilt("LanceDataset.validate")
-
     @classmethod
     def from_pydantic_model(
         cls,
@@ -25,25 +22,6 @@ class UnbuiltDataset:
         **kwargs: Any,
     ) -> NoReturn:
         unbuilt("LanceDataset.from_pydantic_model")
-
-    @property
-    def tags(self) -> Any:
-        unbuilt("LanceDataset.tags")
-
-    @property
-    def branches(self) -> Any:
-        unbuilt("LanceDataset.branches")
-
-    def create_branch(
-        self,
-        branch: Any,
-        reference: Any = None,
-        storage_options: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.create_branch")
-
-    def fragment_ids(self) -> NoReturn:
-        unbuilt("LanceDataset.fragment_ids")
 
     def io_stats_snapshot(self) -> NoReturn:
         unbuilt("LanceDataset.io_stats_snapshot")
@@ -92,70 +70,9 @@ class UnbuiltDataset:
     def new_file_session(self) -> NoReturn:
         unbuilt("LanceDataset.new_file_session")
 
-    def cleanup_old_versions(
-        self,
-        older_than: Any = None,
-        retain_versions: Any = None,
-        *,
-        delete_unverified: Any = False,
-        error_if_tagged_old_versions: Any = True,
-        delete_rate_limit: Any = None,
-        versions: Any = None,
-        delete_concurrency: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.cleanup_old_versions")
-
-    def explain_cleanup_old_versions(
-        self,
-        older_than: Any = None,
-        retain_versions: Any = None,
-        *,
-        delete_unverified: Any = False,
-        error_if_tagged_old_versions: Any = True,
-        delete_rate_limit: Any = None,
-        versions: Any = None,
-        include_files: Any = False,
-        max_files: Any = 1000,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.explain_cleanup_old_versions")
-
-    def shallow_clone(
-        self,
-        target_path: Any,
-        reference: Any,
-        storage_options: Any = None,
-        **kwargs: Any,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.shallow_clone")
-
-    def deep_clone(
-        self,
-        target_path: Any,
-        reference: Any,
-        storage_options: Any = None,
-        **kwargs: Any,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.deep_clone")
-
-    def migrate_manifest_paths_v2(self) -> NoReturn:
-        unbuilt("LanceDataset.migrate_manifest_paths_v2")
-
 
     def sql(self, sql: Any) -> NoReturn:
         unbuilt("LanceDataset.sql")
-
-    def delta(
-        self,
-        compared_against: Any = None,
-        *,
-        begin_version: Any = None,
-        end_version: Any = None,
-    ) -> NoReturn:
-        unbuilt("LanceDataset.delta")
-
-    @staticmethod
-    def drop(base_uri: Any, storage_options: Any = None, ignore_not_found: Any = None) -> NoReturn:
-        unbuilt("LanceDataset.drop")
 
     def initialize_mem_wal(
         self,
@@ -200,8 +117,3 @@ class UnbuiltDataset:
     ) -> NoReturn:
         unbuilt("LanceDataset.mem_wal_writer")
 
-    def tracked_files(self, *, min_version: Any = None, progress: Any = None) -> NoReturn:
-        unbuilt("LanceDataset.tracked_files")
-
-    def all_files(self) -> NoReturn:
-        unbuilt("LanceDataset.all_files")

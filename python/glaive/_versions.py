@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
+import pyarrow as pa
+
 from . import _native
-from .errors import unbuilt
+from ._arguments import refuse, uri_text
+from ._delta import DatasetDelta, make_delta
+from ._refs import Branches, Reference, Tags
+from .errors import InvalidInput, Refused, refused
 
 
 class Version(TypedDict):
@@ -27,6 +33,7 @@ class VersionVerbs:
 
     _ds: _native.Dataset
 
+    uri: str
     version: int
     schema_metadata: dict[str, str]
 
@@ -38,32 +45,220 @@ class VersionVerbs:
         return [_version(v.version, v.timestamp_ns, v.metadata) for v in self._ds.versions()]
 
     def version_refs(self) -> list[VersionRef]:
-        return [{"version": entry.version} for entry in self._ds.versions()]
+        """The numbers of the history, oldest first; cheaper than `versions`."""
+        return [{"version": version} for version in self._ds.version_numbers()]
 
     def get_version(self) -> Version:
         """This version's entry of the history."""
-        return next(entry for entry in self.versions() if entry["version"] == self.version)
+        info = self._ds.version_info()
+        return _version(info.version, info.timestamp_ns, info.metadata)
 
-    def checkout_version(self, version: int | str | tuple[str | None, int | None]) -> Any:
-        """Another version, as a new object."""
-        if isinstance(version, tuple):
-            branch, number = version
-            if branch not in (None, "main"):
-                unbuilt(f"checking out the branch {branch!r}")
-            if number is None:
-                return self._with(self._ds.checkout_latest())
-            version = number
-        if isinstance(version, str):
-            unbuilt(f"checking out the tag {version!r}")
-        return self._with(self._ds.checkout(version))
+    def checkout_version(self, version: Reference) -> Any:
+        """Another version, as a new object.
+
+        A number counts on the branch at hand, text is a tag's name. A tuple is a branch, None for
+        the main one, and a version on it, None for its newest. OSError where there is no such.
+        """
+        with refused():
+            return self._with(_native.checkout(self._ds, version))
 
     def checkout_latest(self) -> None:
         """Moves this object to the newest version."""
         self._ds = self._ds.checkout_latest()
 
+    @property
+    def tags(self) -> Tags:
+        return Tags(self)
+
+    @property
+    def branches(self) -> Branches:
+        return Branches(self)
+
+    def create_branch(
+        self,
+        branch: str,
+        reference: Reference | None = None,
+        storage_options: dict[str, str] | None = None,
+    ) -> Any:
+        """A new branch of a version, the one at hand without a `reference`; as a new object."""
+        refuse("create_branch", storage_options=storage_options)
+        with refused():
+            return self._with(_native.create_branch(self._ds, branch, reference))
+
+    def shallow_clone(
+        self,
+        target_path: str | os.PathLike[str],
+        reference: Reference,
+        storage_options: dict[str, str] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """A new table of a version, which refers to this one's files.
+
+        They must stay for it. `kwargs` are those of `glaive.dataset`.
+        """
+        refuse("shallow_clone", storage_options=storage_options)
+        with refused():
+            clone = _native.shallow_clone(self._ds, uri_text(target_path), reference)
+        return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
+
+    def deep_clone(
+        self,
+        target_path: str | os.PathLike[str],
+        reference: Reference,
+        storage_options: dict[str, str] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """A new table of a version, with copies of its files.
+
+        `kwargs` are those of `glaive.dataset`.
+        """
+        refuse("deep_clone", storage_options=storage_options)
+        with refused():
+            clone = _native.deep_clone(self._ds, uri_text(target_path), reference)
+        return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
+
     def restore(self) -> None:
         """Makes this version the newest one again, and moves this object to it."""
         self._ds = _native.restore(self._ds)
+
+    def delta(
+        self,
+        compared_against: int | None = None,
+        *,
+        begin_version: int | None = None,
+        end_version: int | None = None,
+    ) -> DatasetDelta:
+        """What changed after `begin_version` up to and including `end_version`.
+
+        `compared_against` is short for the span between that version and the one at hand.
+        """
+        return make_delta(self, compared_against, begin_version, end_version)
+
+    # --- upkeep ----------------------------------------------------------------------------------
+
+    def cleanup_old_versions(
+        self,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+        delete_rate_limit: int | None = None,
+        versions: list[int] | None = None,
+        delete_concurrency: int | None = None,
+    ) -> _native.CleanupStats:
+        """Deletes old versions, and files that only they refer to.
+
+        A version goes when all conditions given hold for it. The one at hand, what came after it,
+        and tagged, branched-off and detached versions never go.
+
+        Parameters
+        ----------
+        older_than : timedelta, optional
+            Only versions made so long ago; two weeks when no condition is given.
+        retain_versions : int, optional
+            Not so many of the newest.
+        delete_unverified : bool
+            Files that no version refers to go at once, not only when they are seven days old.
+            Nobody else may be writing to the table.
+        error_if_tagged_old_versions : bool
+            False: tagged versions that would go are passed over. Else OSError.
+        delete_rate_limit : int, optional
+            Files a second.
+        versions : list of int, optional
+            Only these.
+        delete_concurrency : int, optional
+            Accepted; files are deleted one by one.
+        """
+        if delete_concurrency is not None and delete_concurrency < 1:
+            raise Refused(f"delete_concurrency must be at least 1, not {delete_concurrency}")
+        options = _cleanup_options(
+            older_than,
+            retain_versions,
+            delete_unverified,
+            error_if_tagged_old_versions,
+            delete_rate_limit,
+            versions,
+        )
+        with refused():
+            return _native.clean_up(self._ds, options)
+
+    def explain_cleanup_old_versions(
+        self,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+        delete_rate_limit: int | None = None,
+        versions: list[int] | None = None,
+        include_files: bool = False,
+        max_files: int = 1000,
+    ) -> _native.CleanupExplanation:
+        """What `cleanup_old_versions` would delete, with its files if `include_files`."""
+        if max_files <= 0:
+            raise InvalidInput("max_files must be positive")
+        options = _cleanup_options(
+            older_than,
+            retain_versions,
+            delete_unverified,
+            error_if_tagged_old_versions,
+            delete_rate_limit,
+            versions,
+        )
+        with refused():
+            return _native.explain_clean_up(self._ds, options, max_files if include_files else 0)
+
+    def validate(self) -> None:
+        """Raises OSError where parts of this version are missing or do not fit each other."""
+        _native.validate(self._ds)
+
+    def tracked_files(
+        self, *, min_version: int | None = None, progress: Any | None = None
+    ) -> pa.RecordBatchReader:
+        """The files that versions refer to: ``version``, ``base_uri``, ``path`` and ``type``.
+
+        `progress` is called after each version with how many of how many were looked at.
+        """
+        files = _native.tracked_files(self._ds, min_version, progress)
+        return _reader(
+            version=pa.array([file.version for file in files], pa.int64()),
+            base_uri=_dictionary([file.base_uri for file in files], pa.int32()),
+            path=pa.array([file.path for file in files], pa.string()),
+            type=_dictionary([file.role for file in files], pa.int8()),
+        )
+
+    def all_files(self) -> pa.RecordBatchReader:
+        """The files below this table: ``base_uri``, ``path``, ``size_bytes``, ``last_modified``."""
+        files = _native.stored_files(self._ds)
+        return _reader(
+            base_uri=_dictionary([self.uri] * len(files), pa.int32()),
+            path=pa.array([file.path for file in files], pa.string()),
+            size_bytes=pa.array([file.size_bytes for file in files], pa.int64()),
+            last_modified=pa.array(
+                [file.modified_ns // 1000 for file in files], pa.timestamp("us", "UTC")
+            ),
+        )
+
+    def migrate_manifest_paths_v2(self) -> None:
+        """Gives manifests of the older naming scheme their newer names.
+
+        Nobody else may be working on the table.
+        """
+        _native.migrate_manifest_paths_v2(self._ds)
+
+    @staticmethod
+    def drop(
+        base_uri: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        ignore_not_found: bool | None = None,
+    ) -> None:
+        """Deletes a table with all that lies in its folder.
+
+        ValueError where files, but no table that can be read lies there.
+        """
+        refuse("drop", storage_options=storage_options)
+        _native.drop_dataset(uri_text(base_uri), bool(ignore_not_found))
 
     # --- settings and metadata -------------------------------------------------------------------
 
@@ -126,6 +321,38 @@ class VersionVerbs:
         """Adds places for files, for `write_dataset(target_bases=)`. Returns this object."""
         self._ds = _native.add_bases(self._ds, new_bases, transaction_properties or {})
         return self
+
+
+def _cleanup_options(
+    older_than: timedelta | None,
+    retain_versions: int | None,
+    delete_unverified: bool,
+    error_if_tagged_old_versions: bool,
+    delete_rate_limit: int | None,
+    versions: list[int] | None,
+) -> _native.CleanupOptions:
+    if older_than is None and retain_versions is None and versions is None:
+        older_than = timedelta(days=14)
+    options = _native.CleanupOptions()
+    if older_than:
+        options.older_than_ns = older_than // timedelta(microseconds=1) * 1000
+    options.retain_versions = retain_versions
+    options.versions = versions
+    options.delete_unverified = delete_unverified
+    options.error_if_tagged_old_versions = error_if_tagged_old_versions
+    options.delete_rate_limit = delete_rate_limit
+    return options
+
+
+def _dictionary(values: list[str], indices: pa.DataType) -> pa.Array:
+    encoded = pa.array(values, pa.string()).dictionary_encode()
+    return encoded.cast(pa.dictionary(indices, pa.string()))
+
+
+def _reader(**columns: pa.Array) -> pa.RecordBatchReader:
+    schema = pa.schema([pa.field(n, column.type, nullable=False) for n, column in columns.items()])
+    batch = pa.record_batch(list(columns.values()), schema=schema)
+    return pa.RecordBatchReader.from_batches(schema, [batch])
 
 
 def _deprecated(old: str, new: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
@@ -83,6 +84,16 @@ def write_dataset(
         For a new table.
     progress : glaive.progress.FragmentWriteProgress, optional
         Told of each fragment that is begun and completed.
+    initial_bases : list of DatasetBasePath, optional
+        Other places for files of a new table.
+    target_bases : list of str, optional
+        Names or paths of bases that take turns at the new files; the table's own URI is its own
+        folder, which gets them all without this.
+    target_all_bases : bool, optional
+        All bases take turns; True: the table's own folder first.
+    auto_cleanup_options : dict, optional
+        Old versions of a new table are cleaned up after each commit whose number ``interval``
+        (20) divides, when they are ``older_than_seconds`` (14 days).
     commit_message : str, optional
         Kept in the transaction.
     transaction_properties : dict of str to str, optional
@@ -101,10 +112,6 @@ def write_dataset(
         "write_dataset",
         commit_lock=commit_lock,
         storage_options=storage_options,
-        auto_cleanup_options=auto_cleanup_options,
-        initial_bases=initial_bases,
-        target_bases=target_bases,
-        target_all_bases=target_all_bases,
         base_store_params=base_store_params,
         external_blob_mode=external_blob_mode if external_blob_mode != "reference" else None,
         allow_external_blob_outside_bases=allow_external_blob_outside_bases,
@@ -123,11 +130,16 @@ def write_dataset(
         use_legacy_format=use_legacy_format,
         session=session,
         durability=durability,
+        initial_bases=initial_bases,
+        target_bases=target_bases,
+        target_all_bases=target_all_bases,
     )
     if enable_v2_manifest_paths is not None:
         options.enable_v2_manifest_paths = enable_v2_manifest_paths
     if enable_stable_row_ids is not None:
         options.enable_stable_row_ids = enable_stable_row_ids
+    if auto_cleanup_options is not None:
+        options.initial_config = _auto_cleanup_config(auto_cleanup_options)
     options.commit_message = commit_message
     options.transaction_properties = transaction_properties or {}
     if isinstance(uri, LanceDataset):
@@ -137,3 +149,11 @@ def write_dataset(
         target = uri_text(uri)
     result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options, progress)
     return LanceDataset._made(result.dataset, session)
+
+
+def _auto_cleanup_config(options: Mapping[str, int]) -> dict[str, str]:
+    age = options.get("older_than_seconds", 14 * 24 * 3600)
+    return {
+        "lance.auto_cleanup.interval": str(options.get("interval", 20)),
+        "lance.auto_cleanup.older_than": _native.format_duration(age),
+    }

@@ -103,14 +103,15 @@ class LanceDataset(
                 raise InvalidInput(f"Unknown read parameter {name}")
         if session is None and metadata_cache_size_bytes is not None:
             session = Session(metadata_cache_size_bytes=metadata_cache_size_bytes)
-        if isinstance(version, str):
-            unbuilt(f"opening the tag {version!r}")
         self._session_object = session
         self._storage_options = storage_options
         self._default_scan_options = default_scan_options
         self._read_params = read_params
         native_session = None if session is None else session._session
-        self._ds = _native.Dataset.open(uri_text(uri), version, native_session)
+        if version is None:
+            self._ds = _native.Dataset.open(uri_text(uri), None, native_session)
+        else:
+            self._ds = _native.open_reference(uri_text(uri), version, native_session)
 
     def _with(self, native: _native.Dataset) -> LanceDataset:
         other = LanceDataset.__new__(type(self))
@@ -553,6 +554,10 @@ class LanceDataset(
         if filter is not None:
             raise InvalidInput("get_fragments() does not take a filter")
         return [LanceFragment(self, None, fragment=entry) for entry in self._ds.fragments()]
+
+    def fragment_ids(self) -> list[int]:
+        """Ids of all fragments, ascending."""
+        return [entry.id for entry in self._ds.fragments()]
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """The fragment with this id, or None."""

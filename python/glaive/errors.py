@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 
@@ -112,6 +114,32 @@ class Internal(EngineError, RuntimeError):
     """A defect of glaive."""
 
     kind = "Internal"
+
+
+class Refused(EngineError, OSError):
+    """What was asked cannot be done, where pylance raises OSError for it.
+
+    `kind` tells why: as an argument "InvalidInput", or "NotFound".
+    """
+
+    kind = "InvalidInput"
+
+
+@contextmanager
+def refused(*beginnings: str) -> Iterator[None]:
+    """Raises as Refused what the calls inside would raise as ValueError.
+
+    With `beginnings` only errors whose text begins so.
+    """
+    try:
+        yield
+    except (InvalidInput, NotFound) as error:
+        text = str(error)
+        if beginnings and not text.startswith(beginnings):
+            raise
+        refusal = Refused(text)
+        refusal.kind = error.kind
+        raise refusal from error
 
 
 def unbuilt(what: str) -> NoReturn:

@@ -776,9 +776,6 @@ def write_fragments(
     refuse(
         "write_fragments",
         storage_options=storage_options,
-        target_bases=target_bases,
-        target_all_bases=target_all_bases,
-        initial_bases=initial_bases,
         base_store_params=base_store_params,
         external_blob_mode=external_blob_mode if external_blob_mode != "reference" else None,
         allow_external_blob_outside_bases=allow_external_blob_outside_bases,
@@ -796,6 +793,9 @@ def write_fragments(
         use_legacy_format=use_legacy_format,
         session=session,
         durability=durability,
+        initial_bases=initial_bases,
+        target_bases=target_bases,
+        target_all_bases=target_all_bases,
     )
     if isinstance(dataset_uri, LanceDataset):
         target: Any = dataset_uri._ds

@@ -292,8 +292,20 @@ class DatasetOptimizer:
                 "indices; pylance's optimize_indices on this dataset does"
             )
 
-    def enable_auto_cleanup(self, auto_cleanup_config: Any, **kwargs: Any) -> NoReturn:
-        unbuilt("optimize.enable_auto_cleanup")
+    def enable_auto_cleanup(self, auto_cleanup_config: Any, **kwargs: Any) -> None:
+        """Has old versions cleaned up after every ``interval`` commits.
 
-    def disable_auto_cleanup(self, **kwargs: Any) -> NoReturn:
-        unbuilt("optimize.disable_auto_cleanup")
+        Those go that are ``older_than_seconds``.
+        """
+        self._dataset.update_config(
+            {
+                "lance.auto_cleanup.interval": str(auto_cleanup_config["interval"]),
+                "lance.auto_cleanup.older_than": f"{auto_cleanup_config['older_than_seconds']}s",
+            }
+        )
+
+    def disable_auto_cleanup(self, **kwargs: Any) -> None:
+        """Has old versions stay until they are cleaned up by hand."""
+        self._dataset.delete_config_keys(
+            ["lance.auto_cleanup.interval", "lance.auto_cleanup.older_than"]
+        )

@@ -16,13 +16,19 @@ from glaive.optimize import Compaction
     [
         lambda path: glaive.dataset(path + "/nothing"),
         lambda path: glaive.dataset(path, version=99),
-        lambda path: glaive.dataset(path).checkout_version(99),
     ],
 )
 def test_not_found(small, path, call):
     with pytest.raises(ValueError, match="was not found") as caught:
         call(path)
     assert caught.value.kind == "NotFound" and caught.value.retryable is False
+
+
+def test_checkout_of_what_is_not_there_is_an_oserror_as_in_pylance(small, path):
+    for version in (99, "no-tag", ("no-branch", None)):
+        with pytest.raises(OSError) as caught:
+            glaive.dataset(path).checkout_version(version)
+        assert caught.value.kind == "NotFound"
 
 
 @pytest.mark.parametrize(
@@ -95,13 +101,11 @@ def test_conflict(small, path):
 
 
 UNBUILT = [
-    lambda ds: ds.tags,
     lambda ds: ds.scanner(nearest={"column": "v", "q": [1.0]}),
     lambda ds: ds.scanner(order_by=["a"]),
     lambda ds: ds.to_table(columns={"b": "a + 1"}),
     lambda ds: ds.filter(None),
     lambda ds: ds.get_fragment(0).partition_expression,
-    lambda ds: glaive.dataset(ds.uri, version="tag"),
 ]
 
 

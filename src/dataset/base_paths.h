@@ -3,11 +3,18 @@
 #include <span>
 #include <vector>
 
-#include "glaive/config.h"
+#include <arrow/status.h>
+
+#include "dataset/write_session.h"
+#include "glaive/write.h"
 #include "table/manifest.h"
 
 namespace glaive::dataset {
 
 std::vector<table::BasePath> ToTableBases(std::span<const DatasetBasePath> bases);
+
+// Settles which bases the target gets, and in which folders new files go. InvalidInput for bases
+// that are not there, and for new ones in another mode than kCreate.
+arrow::Status ChooseFolders(const WriteOptions& options, WriteTarget* target);
 
 }  // namespace glaive::dataset

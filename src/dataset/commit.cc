@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/operation_convert.h"
 #include "dataset/session_state.h"
@@ -83,8 +84,8 @@ arrow::Result<Dataset> Commit(const Dataset& dataset, const Transaction& transac
     ARROW_ASSIGN_OR_RAISE(base, dataset.Checkout(read_version));
   }
   const Dataset::State& state = *base.state();
-  ARROW_ASSIGN_OR_RAISE(
-      auto manifest, table::Commit(state.location, state.manifest, std::move(operation), commit));
+  ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
+                                                              std::move(operation), commit));
   return dataset::MakeDataset(state.location, std::move(manifest),
                               options.session != nullptr ? options.session : state.session);
 }

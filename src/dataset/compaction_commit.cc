@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "dataset/commit_version.h"
 #include "dataset/compaction_options.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
@@ -97,14 +98,15 @@ arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
   if (num_new > 0) {
     ARROW_ASSIGN_OR_RAISE(
         const auto reserved,
-        table::Commit(state.location, state.manifest,
-                      table::ReserveFragments{.num_fragments = static_cast<uint32_t>(num_new)},
-                      commit));
+        dataset::CommitVersion(
+            state.location, state.manifest,
+            table::ReserveFragments{.num_fragments = static_cast<uint32_t>(num_new)}, commit));
     first_id = reserved->max_fragment_id.value_or(0) + 1 - num_new;
   }
   commit.files_to_sync = NewFilePaths(results, state.location);
-  ARROW_ASSIGN_OR_RAISE(auto manifest, table::Commit(state.location, base.state()->manifest,
-                                                     RewriteOf(results, first_id), commit));
+  ARROW_ASSIGN_OR_RAISE(auto manifest,
+                        dataset::CommitVersion(state.location, base.state()->manifest,
+                                               RewriteOf(results, first_id), commit));
   ARROW_ASSIGN_OR_RAISE(result.dataset,
                         dataset::MakeDataset(state.location, std::move(manifest), state.session));
   return result;

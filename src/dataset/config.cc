@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "dataset/base_paths.h"
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
 
@@ -22,8 +23,8 @@ arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation ope
   ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
   commit.transaction_properties = options.transaction_properties;
   const Dataset::State& state = *dataset.state();
-  ARROW_ASSIGN_OR_RAISE(
-      auto manifest, table::Commit(state.location, state.manifest, std::move(operation), commit));
+  ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
+                                                              std::move(operation), commit));
   return dataset::MakeDataset(state.location, std::move(manifest), state.session);
 }
 

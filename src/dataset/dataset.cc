@@ -176,4 +176,15 @@ arrow::Result<Dataset> Dataset::CheckoutLatest() const {
   return dataset::MakeDataset(state_->location, std::move(manifest), state_->session);
 }
 
+VersionInfo VersionInfoOf(const Dataset& dataset) {
+  return {dataset.version(), dataset.timestamp_ns(), VersionMetadata(dataset.summary())};
+}
+
+arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset) {
+  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(dataset.state()->location));
+  std::vector<uint64_t> versions;
+  for (const table::VersionEntry& entry : entries) versions.push_back(entry.version);
+  return versions;
+}
+
 }  // namespace glaive

@@ -54,7 +54,9 @@ FragmentWriter::FragmentWriter(table::TableLocation table, wire::Schema schema,
       schema_(std::move(schema)),
       options_(std::move(options)),
       matcher_(std::move(matcher)),
-      written_{.fragments = {}, .files = NewFiles(table_.store), .summary = {}} {}
+      written_{.fragments = {}, .files = NewFiles(table_.store), .summary = {}} {
+  if (options_.folders.empty()) options_.folders.push_back({table_.Path("data"), std::nullopt});
+}
 
 arrow::Result<FragmentWriter> FragmentWriter::Make(table::TableLocation table, wire::Schema schema,
                                                    FragmentWriterOptions options) {
@@ -65,13 +67,18 @@ arrow::Result<FragmentWriter> FragmentWriter::Make(table::TableLocation table, w
                         std::move(matcher));
 }
 
+const DataFolder& FragmentWriter::NextFolder() const {
+  return options_.folders[written_.fragments.size() % options_.folders.size()];
+}
+
 arrow::Status FragmentWriter::OpenFile() {
   const size_t index = written_.fragments.size();
   const FileLimits& limits = options_.limits;
   file_name_ = NewDataFileName();
+  file_path_ = NextFolder().path + "/" + file_name_;
   ARROW_ASSIGN_OR_RAISE(
       file_, file::FileWriter::Create(
-                 table_.store, table_.Path("data/" + file_name_), schema_,
+                 table_.store, file_path_, schema_,
                  {.version = options_.version,
                   .data_cache_bytes = limits.data_cache_bytes,
                   .max_page_bytes = limits.max_page_bytes,
@@ -86,7 +93,8 @@ arrow::Status FragmentWriter::OpenFile() {
 
 arrow::Status FragmentWriter::CloseFile() {
   // From here on the file may be there, also when its writer fails.
-  written_.files.Add(table_.Path("data/" + file_name_));
+  written_.files.Add(file_path_);
+  const std::optional<uint32_t> base_id = NextFolder().base_id;
   ARROW_ASSIGN_OR_RAISE(const file::FileSummary file, file_->Finish());
   file_ = nullptr;
   wire::DataFragment& fragment = written_.fragments.emplace_back();
@@ -96,7 +104,8 @@ arrow::Status FragmentWriter::CloseFile() {
                             .column_indices = file.column_indices,
                             .file_major_version = 2,
                             .file_minor_version = file.version == FileVersion::k2_1 ? 1u : 2u,
-                            .file_size_bytes = file.size_bytes});
+                            .file_size_bytes = file.size_bytes,
+                            .base_id = base_id});
   Add(file, &written_.summary);
   if (!options_.events.complete) return arrow::Status::OK();
   return options_.events.complete(MakeFragmentMetadata(fragment));

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <arrow/result.h>
@@ -18,13 +20,20 @@
 
 namespace glaive::dataset {
 
+// A folder for data files, in the store of the table.
+struct DataFolder {
+  std::string path;                 // without a trailing '/'
+  std::optional<uint32_t> base_id;  // of the files in it; none in the table's own data/
+};
+
 struct FragmentWriterOptions {
   FileLimits limits;
   FileVersion version = FileVersion::k2_2;
   // Rows of each file, in order, where they are planned; max_rows_per_file for those behind.
   std::vector<uint64_t> planned_rows;
-  bool keep_slices = false;  // as in file::FileWriterOptions
-  uint64_t total_rows = 0;   // for progress; 0: not known
+  std::vector<DataFolder> folders;  // take turns, file by file; empty: the table's own
+  bool keep_slices = false;         // as in file::FileWriterOptions
+  uint64_t total_rows = 0;          // for progress; 0: not known
   ProgressCallback progress;
   FragmentEvents events;
 };
@@ -52,6 +61,8 @@ class FragmentWriter {
   FragmentWriter(table::TableLocation table, wire::Schema schema, FragmentWriterOptions options,
                  file::InputMatcher matcher);
 
+  // Where the next file goes.
+  const DataFolder& NextFolder() const;
   arrow::Status OpenFile();
   arrow::Status CloseFile();
 
@@ -61,6 +72,7 @@ class FragmentWriter {
   file::InputMatcher matcher_;
   std::unique_ptr<file::FileWriter> file_;
   std::string file_name_;
+  std::string file_path_;
   WrittenFragments written_;
 };
 

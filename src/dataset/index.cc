@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
 #include "read/snapshot.h"
@@ -133,8 +134,8 @@ arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
   ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
   commit.transaction_properties = options.transaction_properties;
   if (options.progress) commit.poll = [&] { return options.progress({}); };
-  ARROW_ASSIGN_OR_RAISE(auto manifest,
-                        table::Commit(state.location, state.manifest, std::move(change), commit));
+  ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
+                                                              std::move(change), commit));
   return dataset::MakeDataset(state.location, std::move(manifest), state.session);
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "dataset/column_job.h"
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/join_table.h"
@@ -261,7 +262,8 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, table::Operation op
   commit.files_to_sync = files.paths();
   commit.files_to_sync.insert(commit.files_to_sync.end(), others.begin(), others.end());
   if (options.progress) commit.poll = [&] { return options.progress({}); };
-  auto manifest = table::Commit(state.location, state.manifest, std::move(operation), commit);
+  auto manifest =
+      dataset::CommitVersion(state.location, state.manifest, std::move(operation), commit);
   // Unless it is certain that no version refers to the files, they stay.
   if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
   ARROW_RETURN_NOT_OK(manifest.status());

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
 #include "dataset/write_session.h"
@@ -16,8 +17,8 @@ arrow::Result<Dataset> Restore(const Dataset& dataset, const RefOptions& options
   ARROW_ASSIGN_OR_RAISE(auto latest, state.session->state().LatestManifest(state.location));
   ARROW_ASSIGN_OR_RAISE(
       auto manifest,
-      table::Commit(state.location, latest,
-                    table::Restore{.version = dataset.version(), .content = {}}, commit));
+      dataset::CommitVersion(state.location, latest,
+                             table::Restore{.version = dataset.version(), .content = {}}, commit));
   return dataset::MakeDataset(state.location, std::move(manifest), state.session);
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
 #include "table/commit.h"
@@ -19,7 +20,8 @@ arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation ope
   commit.files_to_sync = files.paths();
   if (options.progress) commit.poll = [&] { return options.progress({}); };
   const Dataset::State& state = *dataset.state();
-  auto manifest = table::Commit(state.location, state.manifest, std::move(operation), commit);
+  auto manifest =
+      dataset::CommitVersion(state.location, state.manifest, std::move(operation), commit);
   if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
   ARROW_RETURN_NOT_OK(manifest.status());
   return MakeDataset(state.location, *std::move(manifest), state.session);

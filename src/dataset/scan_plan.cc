@@ -26,7 +26,9 @@ arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& da
                                                                const Predicate& predicate) {
   ARROW_RETURN_NOT_OK(query::InitCompute());
   arrow::FieldVector fields = dataset.schema()->fields();
-  for (const auto column : {read::SystemColumn::kRowId, read::SystemColumn::kRowAddress}) {
+  for (const auto column :
+       {read::SystemColumn::kRowId, read::SystemColumn::kRowAddress,
+        read::SystemColumn::kCreatedAtVersion, read::SystemColumn::kLastUpdatedAtVersion}) {
     fields.push_back(read::ArrowField(column));
   }
   const arrow::Schema schema(std::move(fields));

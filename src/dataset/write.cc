@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
 #include "io/object_store.h"
@@ -26,16 +27,18 @@ arrow::Result<table::ManifestPtr> CommitRows(const dataset::WriteTarget& target,
                                              const table::CommitOptions& commit,
                                              const WriteOptions& options) {
   if (target.mode == WriteMode::kAppend) {
-    return table::Commit(target.table, target.base,
-                         table::Append{.fragments = std::move(rows.written.fragments)}, commit);
+    return dataset::CommitVersion(target.table, target.base,
+                                  table::Append{.fragments = std::move(rows.written.fragments)},
+                                  commit);
   }
   table::Overwrite overwrite = {.fragments = std::move(rows.written.fragments),
                                 .schema = std::move(rows.schema)};
   if (target.base == nullptr) {
+    overwrite.initial_bases = target.new_bases;
     return table::CommitCreate(target.table, std::move(overwrite), commit);
   }
   if (options.data_storage_version) overwrite.data_file_version = rows.version;
-  return table::Commit(target.table, target.base, std::move(overwrite), commit);
+  return dataset::CommitVersion(target.table, target.base, std::move(overwrite), commit);
 }
 
 arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,

@@ -8,6 +8,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "dataset/base_paths.h"
 #include "dataset/dataset_state.h"
 #include "dataset/input_stream.h"
 #include "io/object_store.h"
@@ -41,10 +42,12 @@ arrow::Result<WriteTarget> OpenTarget(std::string_view uri, const WriteOptions& 
   if (dataset.ok()) return OpenTarget(*dataset, options);
   if (KindOf(dataset.status()) != ErrorKind::kNotFound) return dataset.status();
   ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
-  return WriteTarget{.table = {std::move(place.store), std::move(place.path), std::move(place.uri)},
+  WriteTarget target{.table = {std::move(place.store), std::move(place.path), std::move(place.uri)},
                      .base = nullptr,
                      .mode = WriteMode::kCreate,
                      .session = session};
+  ARROW_RETURN_NOT_OK(ChooseFolders(options, &target));
+  return target;
 }
 
 arrow::Result<WriteTarget> OpenTarget(const Dataset& dataset, const WriteOptions& options) {
@@ -52,10 +55,12 @@ arrow::Result<WriteTarget> OpenTarget(const Dataset& dataset, const WriteOptions
   if (options.mode == WriteMode::kCreate) {
     return AlreadyExists("Dataset already exists: {}", state.location.uri);
   }
-  return WriteTarget{.table = state.location,
+  WriteTarget target{.table = state.location,
                      .base = state.manifest,
                      .mode = options.mode,
                      .session = options.session != nullptr ? options.session : state.session};
+  ARROW_RETURN_NOT_OK(ChooseFolders(options, &target));
+  return target;
 }
 
 arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> stream,
@@ -78,6 +83,7 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
                         FragmentWriter::Make(target.table, std::move(of_files),
                                              {.limits = options.limits,
                                               .version = version,
+                                              .folders = target.folders,
                                               .progress = options.progress,
                                               .events = options.fragment_events}));
   while (true) {

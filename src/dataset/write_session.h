@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
@@ -30,6 +31,8 @@ struct WriteTarget {
   table::ManifestPtr base;              // null: there is no table yet
   WriteMode mode = WriteMode::kCreate;  // kCreate without `base`, else not
   std::shared_ptr<Session> session;
+  std::vector<table::BasePath> new_bases = {};  // to be registered, with their ids
+  std::vector<DataFolder> folders = {};         // where the files go
 };
 
 // The table at `uri` and what becomes of `options.mode` there. AlreadyExists for a table that was

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <system_error>
@@ -200,6 +201,13 @@ class LocalObjectStore final : public ObjectStore {
       return PosixError(path, "delete", errno);
     }
     return arrow::Status::OK();
+  }
+
+  arrow::Status DeleteFolder(const std::string& folder) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kDelete);
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    return error ? PosixError(folder, "delete", error.value()) : arrow::Status::OK();
   }
 
   arrow::Status Sync(std::span<const std::string> paths) override {

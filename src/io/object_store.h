@@ -88,6 +88,10 @@ class ObjectStore {
   // OK where there is none.
   virtual arrow::Status Delete(const std::string& path) = 0;
 
+  // Every object below `folder`, and the folder itself where the store has such. OK where there is
+  // none.
+  virtual arrow::Status DeleteFolder(const std::string& folder);
+
   // Puts finished objects, and the names that lead to them, on stable storage. No-op for stores
   // whose writes are durable when they return.
   virtual arrow::Status Sync(std::span<const std::string> paths) = 0;

@@ -45,11 +45,22 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
                                                                *reader->projection_));
   ARROW_ASSIGN_OR_RAISE(reader->deletions_,
                         Deletions(reader->snapshot_, reader->fragment_, reader->physical_rows_));
-  if (reader->projection_->Has(SystemColumn::kRowId)) {
-    ARROW_ASSIGN_OR_RAISE(reader->row_ids_, StableRowIds(reader->snapshot_, reader->fragment_,
-                                                         reader->physical_rows_));
-  }
+  ARROW_RETURN_NOT_OK(reader->OpenLineage());
   return reader;
+}
+
+arrow::Status FragmentReader::OpenLineage() {
+  if (projection_->Has(SystemColumn::kRowId)) {
+    ARROW_ASSIGN_OR_RAISE(row_ids_, StableRowIds(snapshot_, fragment_, physical_rows_));
+  }
+  if (projection_->Has(SystemColumn::kCreatedAtVersion)) {
+    ARROW_ASSIGN_OR_RAISE(created_at_, CreatedAtVersions(snapshot_, fragment_, physical_rows_));
+  }
+  if (projection_->Has(SystemColumn::kLastUpdatedAtVersion)) {
+    ARROW_ASSIGN_OR_RAISE(last_updated_at_,
+                          LastUpdatedAtVersions(snapshot_, fragment_, physical_rows_));
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status FragmentReader::OpenFiles() {
@@ -140,8 +151,15 @@ arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const Row
 
 uint64_t FragmentReader::SystemValue(SystemColumn column, uint64_t row,
                                      uint64_t deleted_before) const {
-  if (column == SystemColumn::kRowOffset) return first_live_row_ + row - deleted_before;
-  if (column == SystemColumn::kRowId && row_ids_) return row_ids_->At(row);
+  switch (column) {
+    case SystemColumn::kRowOffset: return first_live_row_ + row - deleted_before;
+    case SystemColumn::kCreatedAtVersion: return created_at_->At(row);
+    case SystemColumn::kLastUpdatedAtVersion: return last_updated_at_->At(row);
+    case SystemColumn::kRowId:
+      if (row_ids_) return row_ids_->At(row);
+      break;
+    case SystemColumn::kRowAddress: break;
+  }
   return fragment_.id << 32 | row;
 }
 

@@ -13,6 +13,7 @@
 #include "read/field_source.h"
 #include "read/overlay_reader.h"
 #include "read/projection.h"
+#include "read/row_versions.h"
 #include "read/snapshot.h"
 #include "table/row_ids.h"
 
@@ -41,6 +42,7 @@ class FragmentReader {
  private:
   FragmentReader() = default;
   arrow::Status OpenFiles();
+  arrow::Status OpenLineage();
   arrow::Result<std::shared_ptr<file::FileReader>> OpenFile(const wire::DataFile& data_file) const;
   arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows) const;
   arrow::Result<std::shared_ptr<arrow::Array>> SystemValues(SystemColumn column,
@@ -55,6 +57,8 @@ class FragmentReader {
   OverlayReader overlays_;
   table::DeletionVectorPtr deletions_;
   std::optional<table::RowIdSequence> row_ids_;  // nothing: they are the addresses
+  std::optional<RowVersions> created_at_;        // where the projection has them
+  std::optional<RowVersions> last_updated_at_;
   uint64_t physical_rows_ = 0;
   uint64_t first_live_row_ = 0;
 };

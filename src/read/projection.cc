@@ -14,7 +14,8 @@
 namespace glaive::read {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSystemNames = {"_rowid", "_rowaddr", "_rowoffset"};
+constexpr std::array<std::string_view, 5> kSystemNames = {
+    "_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"};
 
 // "a.b", "`odd name`.b"
 arrow::Result<std::vector<std::string>> SplitPath(std::string_view column) {

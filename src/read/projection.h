@@ -17,9 +17,11 @@ namespace glaive::read {
 
 // Columns that no file holds.
 enum class SystemColumn : uint8_t {
-  kRowId,       // the address, unless the table has stable row ids
-  kRowAddress,  // fragment id << 32 | physical row
-  kRowOffset,   // position among the live rows of the version
+  kRowId,                 // the address, unless the table has stable row ids
+  kRowAddress,            // fragment id << 32 | physical row
+  kRowOffset,             // position among the live rows of the version
+  kCreatedAtVersion,      // that brought the row
+  kLastUpdatedAtVersion,  // that changed it last
 };
 std::string_view NameOf(SystemColumn column);
 std::optional<SystemColumn> SystemColumnOf(std::string_view name);

@@ -1,39 +1,18 @@
 #include "read/snapshot.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
 #include "core/error.h"
+#include "table/file_place.h"
 
 namespace glaive::read {
-namespace {
-
-struct FilePlace {
-  std::shared_ptr<io::ObjectStore> store;
-  std::string path;
-};
-
-arrow::Result<FilePlace> PlaceOf(const Snapshot& snapshot, const wire::DataFile& file) {
-  if (!file.base_id) {
-    return FilePlace{snapshot.location.store, snapshot.location.Path("data/" + file.path)};
-  }
-  const auto& bases = snapshot.manifest->base_paths;
-  const auto base = std::ranges::find(bases, *file.base_id, &table::BasePath::id);
-  if (base == bases.end()) {
-    return Corrupt({snapshot.manifest->path}, "data file {} lies in base {}, which is not listed",
-                   file.path, *file.base_id);
-  }
-  ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(base->path));
-  const std::string folder = base->is_dataset_root ? place.path + "/data/" : place.path + "/";
-  return FilePlace{std::move(place.store), folder + file.path};
-}
-
-}  // namespace
 
 arrow::Result<std::shared_ptr<file::FileReader>> OpenDataFile(const Snapshot& snapshot,
                                                               const wire::DataFile& file) {
-  ARROW_ASSIGN_OR_RAISE(const FilePlace place, PlaceOf(snapshot, file));
+  ARROW_ASSIGN_OR_RAISE(const table::FilePlace place,
+                        table::PlaceOf(snapshot.location, *snapshot.manifest,
+                                       table::FileKind::kData, file.path, file.base_id));
   std::optional<uint64_t> size_bytes;
   if (file.file_size_bytes != 0) size_bytes = file.file_size_bytes;
   return snapshot.cache->OpenFile(place.store, place.path, size_bytes);

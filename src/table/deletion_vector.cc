@@ -13,6 +13,7 @@
 #include <arrow/type.h>
 #include <arrow/util/compression.h>
 
+#include "table/file_place.h"
 #include "table/roaring.h"
 
 namespace glaive::table {
@@ -69,23 +70,10 @@ arrow::Result<std::vector<uint32_t>> ReadBitmapFile(const std::shared_ptr<arrow:
   return offsets;
 }
 
-// The file's place, which may be another table's.
-struct Place {
-  std::shared_ptr<io::ObjectStore> store;
-  std::string path;
-};
-
-arrow::Result<Place> PlaceOf(const TableLocation& table, const Manifest& manifest,
-                             uint64_t fragment_id, const wire::DeletionFile& file) {
-  const std::string path = DeletionFilePath(fragment_id, file);
-  if (!file.base_id) return Place{table.store, table.Path(path)};
-  const auto base = std::ranges::find(manifest.base_paths, *file.base_id, &BasePath::id);
-  if (base == manifest.base_paths.end() || !base->is_dataset_root) {
-    return Corrupt({manifest.path}, "deletion file {} lies in base {}, which is no table listed",
-                   path, *file.base_id);
-  }
-  ARROW_ASSIGN_OR_RAISE(auto resolved, io::Resolve(base->path));
-  return Place{std::move(resolved.store), resolved.path + "/" + path};
+std::string NameOf(uint64_t fragment_id, const wire::DeletionFile& file) {
+  const bool bitmap = file.file_type == wire::DeletionFileType::kBitmap;
+  return std::to_string(fragment_id) + "-" + std::to_string(file.read_version) + "-" +
+         std::to_string(file.id) + (bitmap ? ".bin" : ".arrow");
 }
 
 arrow::Result<std::string> ArrowFileOf(const DeletionVector& vector) {
@@ -152,7 +140,8 @@ arrow::Result<DeletionVectorPtr> ReadDeletionFile(const TableLocation& table,
                                                   const Manifest& manifest, uint64_t fragment_id,
                                                   const wire::DeletionFile& file,
                                                   uint64_t physical_rows) {
-  ARROW_ASSIGN_OR_RAISE(const Place place, PlaceOf(table, manifest, fragment_id, file));
+  ARROW_ASSIGN_OR_RAISE(const FilePlace place, PlaceOf(table, manifest, FileKind::kDeletion,
+                                                       NameOf(fragment_id, file), file.base_id));
   const Location where = {place.path};
   ARROW_ASSIGN_OR_RAISE(const auto reader, place.store->OpenRead(place.path));
   ARROW_ASSIGN_OR_RAISE(const auto bytes, reader->Read({0, reader->size_bytes()}));
@@ -185,9 +174,7 @@ arrow::Result<DeletionVectorPtr> ReadDeletionFile(const TableLocation& table,
 }
 
 std::string DeletionFilePath(uint64_t fragment_id, const wire::DeletionFile& file) {
-  const bool bitmap = file.file_type == wire::DeletionFileType::kBitmap;
-  return "_deletions/" + std::to_string(fragment_id) + "-" + std::to_string(file.read_version) +
-         "-" + std::to_string(file.id) + (bitmap ? ".bin" : ".arrow");
+  return "_deletions/" + NameOf(fragment_id, file);
 }
 
 arrow::Result<wire::DeletionFile> WriteDeletionFile(const TableLocation& table,

@@ -24,4 +24,10 @@ arrow::Result<bool> ObjectStore::Link(const std::string& from, const std::string
   return false;
 }
 
+arrow::Status ObjectStore::DeleteFolder(const std::string& folder) {
+  ARROW_ASSIGN_OR_RAISE(const auto objects, ListRecursive(folder));
+  for (const ObjectInfo& object : objects) ARROW_RETURN_NOT_OK(Delete(object.path));
+  return arrow::Status::OK();
+}
+
 }  // namespace glaive::io

@@ -1,0 +1,62 @@
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/dataset_state.h"
+#include "dataset/ref_files.h"
+#include "dataset/session_state.h"
+#include "table/operation.h"
+
+namespace glaive {
+namespace dataset {
+
+arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
+                                                  const Reference& reference) {
+  const Dataset::State& state = *dataset.state();
+  const table::TableLocation main = MainLocation(dataset);
+  BranchVersion meant;
+  if (const auto* number = std::get_if<uint64_t>(&reference)) {
+    meant = {state.manifest->branch, *number};
+  } else if (const auto* tag = std::get_if<TagName>(&reference)) {
+    ARROW_RETURN_NOT_OK(CheckTagName(tag->name));
+    ARROW_ASSIGN_OR_RAISE(const TagInfo info, ReadTag(main, tag->name));
+    meant = {info.branch, info.version};
+  } else {
+    meant = std::get<BranchVersion>(reference);
+  }
+  meant.branch = Standardized(meant.branch);
+  ResolvedReference resolved{.branch = meant.branch, .location = state.location, .manifest = {}};
+  // A bare number needs no other place, whatever the branch's own name says of it.
+  if (meant.branch != state.manifest->branch) {
+    ARROW_ASSIGN_OR_RAISE(resolved.location, BranchLocation(main, meant.branch));
+  }
+  Session::State& session = state.session->state();
+  ARROW_ASSIGN_OR_RAISE(resolved.manifest,
+                        meant.version ? session.ManifestOf(resolved.location, *meant.version)
+                                      : session.LatestManifest(resolved.location));
+  return resolved;
+}
+
+}  // namespace dataset
+
+std::optional<std::string> BranchOf(const Dataset& dataset) {
+  return dataset.state()->manifest->branch;
+}
+
+arrow::Result<Dataset> Checkout(const Dataset& dataset, const Reference& reference) {
+  ARROW_ASSIGN_OR_RAISE(auto resolved, dataset::ResolveReference(dataset, reference));
+  return dataset::MakeDataset(std::move(resolved.location), std::move(resolved.manifest),
+                              dataset.state()->session);
+}
+
+arrow::Result<Dataset> Open(std::string_view uri, const Reference& reference,
+                            std::shared_ptr<Session> session) {
+  OpenOptions options{.session = std::move(session)};
+  if (const auto* number = std::get_if<uint64_t>(&reference)) {
+    options.version = *number;
+    return Dataset::Open(uri, options);
+  }
+  ARROW_ASSIGN_OR_RAISE(const Dataset latest, Dataset::Open(uri, options));
+  return Checkout(latest, reference);
+}
+
+}  // namespace glaive

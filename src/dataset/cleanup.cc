@@ -1,0 +1,209 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/cleanup_plan.h"
+#include "dataset/dataset_state.h"
+#include "dataset/ref_files.h"
+#include "dataset/time_text.h"
+
+namespace glaive {
+namespace dataset {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void Count(const CleanupCandidate& file, RemovalStats* stats) {
+  stats->bytes_removed += file.size_bytes;
+  switch (file.kind) {
+    case CleanupFileKind::kManifest: ++stats->old_versions; break;
+    case CleanupFileKind::kData: ++stats->data_files_removed; break;
+    case CleanupFileKind::kTransaction: ++stats->transaction_files_removed; break;
+    case CleanupFileKind::kIndex: ++stats->index_files_removed; break;
+    case CleanupFileKind::kDeletion: ++stats->deletion_files_removed; break;
+    case CleanupFileKind::kTemporaryManifest: break;
+  }
+}
+
+void Add(const RemovalStats& other, RemovalStats* stats) {
+  stats->bytes_removed += other.bytes_removed;
+  stats->old_versions += other.old_versions;
+  stats->data_files_removed += other.data_files_removed;
+  stats->transaction_files_removed += other.transaction_files_removed;
+  stats->index_files_removed += other.index_files_removed;
+  stats->deletion_files_removed += other.deletion_files_removed;
+  stats->failed_deletes += other.failed_deletes;
+}
+
+// Deletes files no faster than a rate allows.
+class Remover {
+ public:
+  Remover(io::ObjectStore& store, const CleanupOptions& options)
+      : store_(store), options_(options) {}
+
+  arrow::Status Remove(const CleanupCandidate& file) {
+    ARROW_RETURN_NOT_OK(WaitForTurn());
+    if (store_.Delete(file.path).ok()) {
+      Count(file, &stats_);
+    } else {
+      ++stats_.failed_deletes;
+    }
+    return arrow::Status::OK();
+  }
+
+  const RemovalStats& stats() const { return stats_; }
+
+ private:
+  arrow::Status WaitForTurn() {
+    if (options_.progress) {
+      ARROW_RETURN_NOT_OK(options_.progress({.bytes = stats_.bytes_removed}));
+    }
+    if (!options_.delete_rate_limit) return arrow::Status::OK();
+    std::this_thread::sleep_until(next_);
+    next_ = std::max(next_, Clock::now()) +
+            std::chrono::nanoseconds(1'000'000'000 / *options_.delete_rate_limit);
+    return arrow::Status::OK();
+  }
+
+  io::ObjectStore& store_;
+  const CleanupOptions& options_;
+  Clock::time_point next_ = Clock::now();
+  RemovalStats stats_;
+};
+
+// The branches that hold versions of this one, those furthest from it first.
+std::vector<ReferencedBranch> DeepestFirst(std::vector<ReferencedBranch> branches) {
+  std::ranges::sort(branches, std::greater(), &ReferencedBranch::referenced_version);
+  return branches;
+}
+
+arrow::Result<RemovalStats> CleanBranches(const Dataset& dataset,
+                                          const std::vector<ReferencedBranch>& branches,
+                                          const CleanupOptions& options) {
+  RemovalStats stats;
+  for (const ReferencedBranch& branch : DeepestFirst(branches)) {
+    ARROW_ASSIGN_OR_RAISE(const Dataset latest,
+                          Checkout(dataset, BranchVersion{branch.name, std::nullopt}));
+    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*latest.state()->manifest, /*always=*/false));
+    if (!own) continue;
+    own->delete_rate_limit = options.delete_rate_limit;
+    own->progress = options.progress;
+    ARROW_ASSIGN_OR_RAISE(const auto removed, CleanUpFrom(latest, latest.version(), *own));
+    Add(removed, &stats);
+  }
+  return stats;
+}
+
+arrow::Result<uint64_t> NumberIn(const std::string& key, const std::string& value) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size()) {
+    return InvalidInput("Cleanup error: the config's {} is \"{}\", which is no number", key, value);
+  }
+  return number;
+}
+
+}  // namespace
+
+arrow::Result<RemovalStats> RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
+                                       const CleanupOptions& options) {
+  io::ObjectStore& store = *dataset.state()->location.store;
+  Remover remover(store, options);
+  for (const CleanupCandidate& file : plan.files) ARROW_RETURN_NOT_OK(remover.Remove(file));
+  for (const std::string& folder : plan.index_folders) (void)store.DeleteFolder(folder);
+  // Last, so that what is left of a clean-up that was cut short is found by the next one.
+  for (const CleanupCandidate& file : plan.manifests) ARROW_RETURN_NOT_OK(remover.Remove(file));
+  return remover.stats();
+}
+
+arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_from,
+                                        const CleanupOptions& options) {
+  RemovalStats stats;
+  ARROW_ASSIGN_OR_RAISE(CleanupPlan plan, PlanCleanup(dataset, keep_from, options));
+  if (options.clean_referenced_branches) {
+    ARROW_ASSIGN_OR_RAISE(stats, CleanBranches(dataset, plan.referenced_branches, options));
+    // What they no longer hold may go as well.
+    ARROW_ASSIGN_OR_RAISE(plan, PlanCleanup(dataset, keep_from, options));
+  }
+  ARROW_ASSIGN_OR_RAISE(const RemovalStats own, RunCleanup(dataset, plan, options));
+  Add(own, &stats);
+  return stats;
+}
+
+arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest,
+                                                         bool always) {
+  const auto value = [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = manifest.config.find("lance.auto_cleanup." + name);
+    return found == manifest.config.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto interval = value("interval");
+  if (!interval) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(const uint64_t versions,
+                        NumberIn("lance.auto_cleanup.interval", *interval));
+  if (!always && versions != 0 && manifest.version % versions != 0) return std::nullopt;
+
+  CleanupOptions options{.error_if_tagged_old_versions = false};
+  if (const auto age = value("older_than")) {
+    const auto nanos = ParseDurationNs(*age);
+    if (!nanos) {
+      return InvalidInput("Cleanup error: the config's lance.auto_cleanup.older_than is \"{}\"",
+                          *age);
+    }
+    options.older_than_ns = static_cast<uint64_t>(*nanos);
+  }
+  if (const auto kept = value("retain_versions")) {
+    ARROW_ASSIGN_OR_RAISE(options.retain_versions,
+                          NumberIn("lance.auto_cleanup.retain_versions", *kept));
+  }
+  if (const auto branches = value("referenced_branch")) {
+    if (*branches != "true" && *branches != "false") {
+      return InvalidInput(
+          "Cleanup error: the config's lance.auto_cleanup.referenced_branch is \"{}\"", *branches);
+    }
+    options.clean_referenced_branches = *branches == "true";
+  }
+  if (const auto rate = value("delete_rate_limit")) {
+    ARROW_ASSIGN_OR_RAISE(options.delete_rate_limit,
+                          NumberIn("lance.auto_cleanup.delete_rate_limit", *rate));
+  }
+  return options;
+}
+
+}  // namespace dataset
+
+arrow::Result<RemovalStats> CleanUp(const Dataset& dataset, const CleanupOptions& options) {
+  return dataset::CleanUpFrom(dataset, dataset.version(), options);
+}
+
+arrow::Result<CleanupExplanation> ExplainCleanUp(const Dataset& dataset,
+                                                 const CleanupOptions& options,
+                                                 uint64_t max_candidates) {
+  ARROW_ASSIGN_OR_RAISE(dataset::CleanupPlan plan,
+                        dataset::PlanCleanup(dataset, dataset.version(), options));
+  CleanupExplanation explanation{.read_version = dataset.version(), .stats = {}, .candidates = {}};
+  explanation.candidate_limit = max_candidates;
+  explanation.referenced_branches = std::move(plan.referenced_branches);
+  for (const auto* files : {&plan.files, &plan.manifests}) {
+    for (const CleanupCandidate& file : *files) {
+      dataset::Count(file, &explanation.stats);
+      if (explanation.candidates.size() < max_candidates) {
+        explanation.candidates.push_back(file);
+      } else {
+        explanation.is_truncated = true;
+      }
+    }
+  }
+  if (explanation.is_truncated) {
+    explanation.warnings.push_back("candidate_files truncated to " +
+                                   std::to_string(max_candidates) + " entries");
+  }
+  return explanation;
+}
+
+std::string FormatDuration(uint64_t seconds) { return dataset::FormatDuration(seconds); }
+
+}  // namespace glaive

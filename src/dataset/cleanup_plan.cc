@@ -1,0 +1,264 @@
+#include "dataset/cleanup_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/dataset_state.h"
+#include "dataset/file_references.h"
+#include "dataset/ref_files.h"
+#include "dataset/session_state.h"
+
+namespace glaive::dataset {
+namespace {
+
+constexpr int64_t kUnverifiedAgeNs = int64_t{7} * 24 * 3600 * 1'000'000'000;
+
+int64_t Now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+// Whether the options' conditions hold for a version.
+class Policy {
+ public:
+  static arrow::Result<Policy> Make(const CleanupOptions& options,
+                                    const std::vector<table::VersionEntry>& entries) {
+    Policy policy;
+    if (options.older_than_ns) {
+      constexpr uint64_t kLongest = uint64_t{1} << 62;
+      policy.before_ns_ = Now() - static_cast<int64_t>(std::min(*options.older_than_ns, kLongest));
+    }
+    if (options.retain_versions) {
+      if (*options.retain_versions == 0) return InvalidInput("retain_versions must be at least 1");
+      const uint64_t kept = std::min<uint64_t>(*options.retain_versions, entries.size());
+      policy.before_version_ = entries.empty() ? 0 : entries[entries.size() - kept].version;
+    }
+    if (options.versions) {
+      if (options.versions->empty()) return InvalidInput("versions must name at least one");
+      policy.versions_ = std::set<uint64_t>(options.versions->begin(), options.versions->end());
+    }
+    if (options.delete_rate_limit == 0) return InvalidInput("delete_rate_limit must be at least 1");
+    return policy;
+  }
+
+  bool Holds(const table::Manifest& manifest) const {
+    return (!before_ns_ || manifest.timestamp_ns < *before_ns_) &&
+           (!before_version_ || manifest.version < *before_version_) &&
+           (!versions_ || versions_->contains(manifest.version));
+  }
+
+ private:
+  std::optional<int64_t> before_ns_;
+  std::optional<uint64_t> before_version_;
+  std::optional<std::set<uint64_t>> versions_;
+};
+
+// What the versions say of files: those that stay, and all.
+struct Inspection {
+  FileReferences kept;
+  FileReferences gone;
+  std::vector<table::VersionEntry> old_manifests;
+  std::vector<uint64_t> tagged_old_versions;
+};
+
+class Planner {
+ public:
+  Planner(const Dataset& dataset, uint64_t keep_from, const CleanupOptions& options)
+      : dataset_(dataset),
+        own_(dataset.state()->location),
+        main_(MainLocation(dataset)),
+        keep_from_(keep_from),
+        options_(options) {}
+
+  arrow::Result<CleanupPlan> Run() {
+    ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(own_));
+    ARROW_ASSIGN_OR_RAISE(const Policy policy, Policy::Make(options_, entries));
+    ARROW_RETURN_NOT_OK(FindTags());
+    ARROW_RETURN_NOT_OK(LookAtBranches());
+    for (const table::VersionEntry& entry : entries) {
+      ARROW_RETURN_NOT_OK(LookAt(entry, policy));
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto detached, ListDetached(own_));
+    for (const table::VersionEntry& entry : detached) {
+      ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(own_, entry));
+      ARROW_RETURN_NOT_OK(AddReferences(own_, own_, *manifest, &found_.kept));
+    }
+    if (options_.error_if_tagged_old_versions && !found_.tagged_old_versions.empty()) {
+      return InvalidInput(
+          "Cleanup error: {} tagged versions would be deleted, the first is {}: delete their tags, "
+          "or set error_if_tagged_old_versions to false to pass over them",
+          found_.tagged_old_versions.size(), found_.tagged_old_versions.front());
+    }
+    ARROW_RETURN_NOT_OK(FindFiles());
+    return std::move(plan_);
+  }
+
+ private:
+  arrow::Status Poll() const {
+    return options_.progress ? options_.progress({}) : arrow::Status::OK();
+  }
+
+  arrow::Status FindTags() {
+    ARROW_ASSIGN_OR_RAISE(const auto tags, ListTags(dataset_));
+    for (const auto& entry : tags) {
+      if (entry.second.branch == BranchOf(dataset_)) tagged_.insert(entry.second.version);
+    }
+    return arrow::Status::OK();
+  }
+
+  // Files that any version of another branch refers to stay, and so does the version that a branch
+  // with such files was made from.
+  arrow::Status LookAtBranches() {
+    ARROW_ASSIGN_OR_RAISE(const auto branches, ListBranches(dataset_));
+    std::vector<std::optional<std::string>> others = {std::nullopt};
+    for (const auto& entry : branches) others.push_back(entry.first);
+    for (const auto& name : others) {
+      if (name == BranchOf(dataset_)) continue;
+      FileReferences references;
+      ARROW_RETURN_NOT_OK(LookAtBranch(name, &references));
+      found_.kept.Merge(references);
+      if (!name) continue;
+      const BranchInfo& branch = branches.at(*name);
+      if (branch.parent_branch != BranchOf(dataset_)) continue;
+      if (references.names_files()) branched_off_.insert(branch.parent_version);
+      plan_.referenced_branches.push_back(
+          {*name, branch.parent_version, options_.clean_referenced_branches});
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status LookAtBranch(const std::optional<std::string>& name, FileReferences* references) {
+    auto location = BranchLocation(main_, name);
+    ARROW_RETURN_NOT_OK(location.status());
+    ARROW_ASSIGN_OR_RAISE(auto entries, table::ListVersions(*location));
+    ARROW_ASSIGN_OR_RAISE(const auto detached, ListDetached(*location));
+    entries.insert(entries.end(), detached.begin(), detached.end());
+    for (const table::VersionEntry& entry : entries) {
+      ARROW_RETURN_NOT_OK(Poll());
+      auto manifest = table::ReadManifest(*location, entry);
+      // Another clean-up was faster.
+      if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) continue;
+      ARROW_RETURN_NOT_OK(manifest.status());
+      ARROW_RETURN_NOT_OK(AddReferences(own_, *location, **manifest, references));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status LookAt(const table::VersionEntry& entry, const Policy& policy) {
+    ARROW_RETURN_NOT_OK(Poll());
+    auto manifest = table::ReadManifest(own_, entry);
+    const bool has_gone = !manifest.ok() && entry.version < keep_from_ &&
+                          KindOf(manifest.status()) == ErrorKind::kNotFound;
+    if (has_gone) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(manifest.status());
+    const bool is_old = entry.version < keep_from_ && policy.Holds(**manifest);
+    const bool is_tagged = tagged_.contains(entry.version);
+    if (is_old && is_tagged) found_.tagged_old_versions.push_back(entry.version);
+    const bool goes = is_old && !is_tagged && !branched_off_.contains(entry.version);
+    if (goes) {
+      plan_.manifests.push_back(
+          {entry.path, CleanupFileKind::kManifest, false, (*manifest)->size_bytes});
+    }
+    return AddReferences(own_, own_, **manifest, goes ? &found_.gone : &found_.kept);
+  }
+
+  // Judges the file of a folder by its name in `kept` and `gone`.
+  void Judge(const io::ObjectInfo& object, CleanupFileKind kind, const std::string& name,
+             const std::set<std::string>& kept, const std::set<std::string>& gone) {
+    if (kept.contains(name)) return;
+    const bool is_verified = gone.contains(name);
+    if (!is_verified && !MayGoUnverified(object)) return;
+    plan_.files.push_back({object.path, kind, !is_verified, object.size_bytes});
+  }
+
+  bool MayGoUnverified(const io::ObjectInfo& object) const {
+    return options_.delete_unverified ||
+           (object.modified_ns && *object.modified_ns < Now() - kUnverifiedAgeNs);
+  }
+
+  template <typename Visit>
+  arrow::Status VisitFolder(const std::string& folder, Visit&& visit) {
+    ARROW_RETURN_NOT_OK(Poll());
+    ARROW_ASSIGN_OR_RAISE(const auto objects, own_.store->ListRecursive(own_.Path(folder)));
+    const size_t prefix = own_.Path(folder).size() + 1;
+    for (const io::ObjectInfo& object : objects) visit(object, object.path.substr(prefix));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status FindFiles() {
+    ARROW_RETURN_NOT_OK(
+        VisitFolder("_versions", [&](const io::ObjectInfo& object, const std::string& name) {
+          if (!name.starts_with(".tmp") || !MayGoUnverified(object)) return;
+          plan_.files.push_back(
+              {object.path, CleanupFileKind::kTemporaryManifest, true, object.size_bytes});
+        }));
+    ARROW_RETURN_NOT_OK(
+        VisitFolder("_transactions", [&](const io::ObjectInfo& object, const std::string& name) {
+          if (!name.ends_with(".txn")) return;
+          Judge(object, CleanupFileKind::kTransaction, name, found_.kept.transactions,
+                found_.gone.transactions);
+        }));
+    ARROW_RETURN_NOT_OK(
+        VisitFolder("data", [&](const io::ObjectInfo& object, const std::string& name) {
+          FindDataFile(object, name);
+        }));
+    ARROW_RETURN_NOT_OK(VisitFolder("_deletions", [&](const io::ObjectInfo& object,
+                                                      const std::string& name) {
+      if (!name.ends_with(".arrow") && !name.ends_with(".bin")) return;
+      Judge(object, CleanupFileKind::kDeletion, name, found_.kept.deletions, found_.gone.deletions);
+    }));
+    return FindIndexFiles();
+  }
+
+  // Large values lie in a folder of their data file's name. Whatever else lies there is somebody
+  // else's.
+  void FindDataFile(const io::ObjectInfo& object, const std::string& name) {
+    const size_t slash = name.find('/');
+    if (slash != std::string::npos && name.ends_with(".blob")) {
+      Judge(object, CleanupFileKind::kData, name.substr(0, slash) + ".lance", found_.kept.data,
+            found_.gone.data);
+    } else if (name.ends_with(".lance")) {
+      Judge(object, CleanupFileKind::kData, name, found_.kept.data, found_.gone.data);
+    } else if (name.starts_with(".tmp") && MayGoUnverified(object)) {
+      plan_.files.push_back({object.path, CleanupFileKind::kData, true, object.size_bytes});
+    }
+  }
+
+  arrow::Status FindIndexFiles() {
+    std::map<std::string, uint64_t> left;  // files of each index that stay
+    ARROW_RETURN_NOT_OK(
+        VisitFolder("_indices", [&](const io::ObjectInfo& object, const std::string& name) {
+          const std::string uuid = name.substr(0, name.find('/'));
+          const size_t before = plan_.files.size();
+          Judge(object, CleanupFileKind::kIndex, uuid, found_.kept.indices, found_.gone.indices);
+          left[uuid] += plan_.files.size() == before ? 1 : 0;
+        }));
+    for (const auto& [uuid, count] : left) {
+      if (count == 0) plan_.index_folders.push_back(own_.Path("_indices/" + uuid));
+    }
+    return arrow::Status::OK();
+  }
+
+  const Dataset& dataset_;
+  const table::TableLocation own_;
+  const table::TableLocation main_;
+  const uint64_t keep_from_;
+  const CleanupOptions& options_;
+  std::set<uint64_t> tagged_;
+  std::set<uint64_t> branched_off_;
+  Inspection found_;
+  CleanupPlan plan_;
+};
+
+}  // namespace
+
+arrow::Result<CleanupPlan> PlanCleanup(const Dataset& dataset, uint64_t keep_from,
+                                       const CleanupOptions& options) {
+  return Planner(dataset, keep_from, options).Run();
+}
+
+}  // namespace glaive::dataset

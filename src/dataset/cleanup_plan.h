@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "glaive/maintenance.h"
+#include "table/commit.h"
+
+namespace glaive::dataset {
+
+// What a clean-up is to look at and what it would delete.
+struct CleanupPlan {
+  std::vector<CleanupCandidate> files;      // of all kinds but manifests
+  std::vector<CleanupCandidate> manifests;  // to be deleted last
+  std::vector<std::string> index_folders;   // that would be left empty
+  std::vector<ReferencedBranch> referenced_branches;
+};
+
+// Looks at every manifest of the branch, at the tags, and at the manifests of all other branches.
+// `keep_from`: that version and all after it stay.
+arrow::Result<CleanupPlan> PlanCleanup(const Dataset& dataset, uint64_t keep_from,
+                                       const CleanupOptions& options);
+
+// Deletes what was planned. An error is the progress callback's alone; what the store does not
+// delete is counted.
+arrow::Result<RemovalStats> RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
+                                       const CleanupOptions& options);
+
+// CleanUp with all that goes before it.
+arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_from,
+                                        const CleanupOptions& options);
+
+// What the version's config asks to be cleaned after it was made; nothing where it does not, or not
+// this time. With `always`, whatever the interval. InvalidInput for values that cannot be read.
+arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest,
+                                                         bool always);
+
+}  // namespace glaive::dataset

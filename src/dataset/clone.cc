@@ -1,0 +1,54 @@
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/clone_files.h"
+#include "dataset/dataset_state.h"
+#include "dataset/write_session.h"
+#include "io/object_store.h"
+
+namespace glaive {
+namespace {
+
+arrow::Result<table::TableLocation> FreePlace(std::string_view uri) {
+  ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
+  table::TableLocation target = {std::move(place.store), std::move(place.path),
+                                 std::move(place.uri)};
+  ARROW_ASSIGN_OR_RAISE(const auto latest, table::LatestVersion(target));
+  if (latest) return AlreadyExists("Dataset already exists: {}", target.uri);
+  return target;
+}
+
+}  // namespace
+
+arrow::Result<Dataset> ShallowClone(const Dataset& dataset, std::string_view uri,
+                                    const Reference& reference, const RefOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const auto source, dataset::ResolveReference(dataset, reference));
+  ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
+  ARROW_ASSIGN_OR_RAISE(auto manifest,
+                        dataset::CommitShallowClone(source, target, std::nullopt, options));
+  return dataset::MakeDataset(target, std::move(manifest), dataset.state()->session);
+}
+
+arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,
+                                 const Reference& reference, const RefOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const auto source, dataset::ResolveReference(dataset, reference));
+  ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
+  table::CommitOptions commit;
+  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
+  commit.transaction_properties = options.transaction_properties;
+  ARROW_ASSIGN_OR_RAISE(auto files, dataset::CopyFiles(source, target, options.progress));
+  commit.files_to_sync = files.paths();
+  auto manifest = table::CommitClone(target, *source.manifest,
+                                     {.is_shallow = false,
+                                      .ref_name = source.branch,
+                                      .ref_version = source.manifest->version,
+                                      .ref_path = dataset::AbsolutePath(source.location),
+                                      .branch_name = std::nullopt},
+                                     commit);
+  // Unless it is certain that no version refers to the files, they stay.
+  if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
+  ARROW_RETURN_NOT_OK(manifest.status());
+  return dataset::MakeDataset(target, *std::move(manifest), dataset.state()->session);
+}
+
+}  // namespace glaive

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <arrow/result.h>
+
+#include "dataset/new_files.h"
+#include "dataset/ref_files.h"
+#include "glaive/refs.h"
+#include "table/commit.h"
+
+namespace glaive::dataset {
+
+// The root of a table as others may refer to it from wherever they are.
+std::string AbsolutePath(const table::TableLocation& location);
+
+// A first version at `target` that refers to the files of the source. With `branch` it is one.
+arrow::Result<table::ManifestPtr> CommitShallowClone(const ResolvedReference& source,
+                                                     const table::TableLocation& target,
+                                                     const std::optional<std::string>& branch,
+                                                     const RefOptions& options);
+
+// Copies whatever files the version refers to, of its bases too, to where a table at `target` that
+// has none looks for them. Errors: InvalidInput where two of them have one name.
+arrow::Result<NewFiles> CopyFiles(const ResolvedReference& source,
+                                  const table::TableLocation& target,
+                                  const ProgressCallback& progress);
+
+}  // namespace glaive::dataset
