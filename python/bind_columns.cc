@@ -96,13 +96,6 @@ NewColumns NewColumnsFrom(const PythonColumns& columns, const Call& call) {
 }
 
 void BindColumns(nb::module_& m) {
-  nb::class_<ComputedColumn>(m, "ComputedColumn")
-      .def(
-          "__init__",
-          [](ComputedColumn* self, std::string name, std::string sql) {
-            new (self) ComputedColumn{std::move(name), std::move(sql)};
-          },
-          "name"_a, "sql"_a);
   nb::class_<PythonFunction>(m, "ColumnFunction")
       .def(
           "__init__",

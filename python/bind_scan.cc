@@ -85,8 +85,50 @@ void BindScan(nb::module_& m) {
           },
           "message"_a);
 
+  nb::class_<ComputedColumn>(m, "ComputedColumn")
+      .def(
+          "__init__",
+          [](ComputedColumn* self, std::string name, std::string sql) {
+            new (self) ComputedColumn{std::move(name), std::move(sql)};
+          },
+          "name"_a, "sql"_a);
+
+  nb::class_<SortKey>(m, "SortKey")
+      .def(
+          "__init__",
+          [](SortKey* self, std::string column, bool ascending, bool nulls_first) {
+            new (self) SortKey{std::move(column), ascending, nulls_first};
+          },
+          "column"_a, "ascending"_a, "nulls_first"_a);
+
+  nb::enum_<DistanceMetric>(m, "DistanceMetric")
+      .value("default", DistanceMetric::kDefault)
+      .value("l2", DistanceMetric::kL2)
+      .value("cosine", DistanceMetric::kCosine)
+      .value("dot", DistanceMetric::kDot)
+      .value("hamming", DistanceMetric::kHamming);
+
+  nb::class_<NearestQuery>(m, "NearestQuery")
+      .def(
+          "__init__",
+          [](NearestQuery* self, std::string column, nb::handle vector) {
+            new (self) NearestQuery{.column = std::move(column),
+                                    .vector = BatchFromPython(vector)->column(0)};
+          },
+          "column"_a, "vector"_a)
+      .def_rw("k", &NearestQuery::k)
+      .def_rw("metric", &NearestQuery::metric)
+      .def_rw("min_distance", &NearestQuery::min_distance, nb::arg().none())
+      .def_rw("max_distance", &NearestQuery::max_distance, nb::arg().none())
+      .def_rw("prefilter", &NearestQuery::prefilter)
+      .def_rw("add_distance", &NearestQuery::add_distance)
+      .def_rw("use_index", &NearestQuery::use_index);
+
   nb::class_<ScanOptions>(m, "ScanOptions")
       .def(nb::init<>())
+      .def_rw("computed", &ScanOptions::computed, nb::arg().none())
+      .def_rw("order_by", &ScanOptions::order_by)
+      .def_rw("nearest", &ScanOptions::nearest, nb::arg().none())
       .def_rw("columns", &ScanOptions::columns, nb::arg().none())
       .def_rw("filter", &ScanOptions::filter, nb::arg().none())
       .def_rw("limit", &ScanOptions::limit, nb::arg().none())
@@ -115,6 +157,18 @@ void BindScan(nb::module_& m) {
       "scan_schema",
       [](const Dataset& dataset, const ScanOptions& options) {
         return ToPython(Call().Run([&] { return ScanSchema(dataset, options); }));
+      },
+      "dataset"_a, "options"_a);
+  m.def(
+      "explain_scan",
+      [](const Dataset& dataset, const ScanOptions& options) {
+        return Call().Run([&] { return ExplainScan(dataset, options); });
+      },
+      "dataset"_a, "options"_a);
+  m.def(
+      "analyze_scan",
+      [](const Dataset& dataset, const ScanOptions& options) {
+        return Call().Run([&] { return AnalyzeScan(dataset, options); });
       },
       "dataset"_a, "options"_a);
   m.def(

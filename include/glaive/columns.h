@@ -16,15 +16,10 @@
 
 #include "glaive/dataset.h"
 #include "glaive/progress.h"
+#include "glaive/scan.h"
 #include "glaive/write.h"
 
 namespace glaive {
-
-/// A column to be computed of others, row by row.
-struct ComputedColumn {
-  std::string name;
-  std::string sql;  ///< an expression over the table's columns, as in Predicate::Sql
-};
 
 /// Keeps what a ColumnFunction gave, so that a call that was broken off can go on later. Called on
 /// the thread that made the call.

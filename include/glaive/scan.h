@@ -26,10 +26,48 @@ struct Predicate {
   bool is_substrait = false;
 };
 
+/// A column to be computed of others, row by row.
+struct ComputedColumn {
+  std::string name;
+  std::string sql;  ///< an expression over the table's columns, as in Predicate::Sql
+};
+
+struct SortKey {
+  std::string column;
+  bool ascending = true;
+  bool nulls_first = false;
+};
+
+enum class DistanceMetric : uint8_t {
+  kDefault,  ///< kHamming for vectors of bytes, else kL2
+  kL2,       ///< the squared Euclidean distance
+  kCosine,   ///< 1 - cos
+  kDot,      ///< 1 - the dot product
+  kHamming,  ///< bits that differ
+};
+
+/// The rows whose vectors are nearest to one, exactly: every row is looked at.
+struct NearestQuery {
+  std::string column;                    ///< of fixed-size lists of floats or bytes
+  std::shared_ptr<arrow::Array> vector;  ///< numbers; several vectors stand one behind the other
+  uint64_t k = 10;
+  DistanceMetric metric = DistanceMetric::kDefault;
+  std::optional<float> min_distance;  ///< at least
+  std::optional<float> max_distance;  ///< below
+  /// The filter applies before the k nearest are chosen; else to them.
+  bool prefilter = false;
+  /// _distance is part of the result even where `columns` does not name it.
+  bool add_distance = true;
+  /// May be answered by an index, if the column has one: then Unsupported, for none is read.
+  bool use_index = true;
+};
+
 struct ScanOptions {
   /// Top-level names, dotted paths below structs, and _rowid, _rowaddr, _rowoffset; in this order
   /// in the result. All columns when absent.
   std::optional<std::vector<std::string>> columns;
+  /// In the place of `columns`: the result's columns as expressions.
+  std::optional<std::vector<ComputedColumn>> computed;
   std::optional<Predicate> filter;
   std::optional<uint64_t> limit;
   uint64_t offset = 0;
@@ -43,6 +81,11 @@ struct ScanOptions {
   bool ordered = true;
   /// Only these fragments, in this order. Errors: InvalidInput for one the version does not have.
   std::optional<std::vector<uint64_t>> fragment_ids;
+  /// Sorts the rows that pass; the window applies behind it. NaN is above all numbers.
+  std::vector<SortKey> order_by;
+  /// Rows come in order of their _distance, a float column. Several vectors: the k nearest of each,
+  /// told apart by the column query_index, which comes first.
+  std::optional<NearestQuery> nearest;
   /// Bytes of decoded batches that may wait for the caller.
   uint64_t read_ahead_bytes = uint64_t{64} << 20;
 };
@@ -70,6 +113,12 @@ std::shared_ptr<arrow::RecordBatchReader> ToReader(std::unique_ptr<ScanStream> s
 
 /// Rows that a scan with these options returns; columns, batch size and order do not matter.
 arrow::Result<uint64_t> CountRows(const Dataset& dataset, const ScanOptions& options);
+
+/// How a scan with these options would be run, for people: one line for each step, the last first.
+arrow::Result<std::string> ExplainScan(const Dataset& dataset, const ScanOptions& options);
+
+/// The same of a scan that is run for it, with the rows, batches and time that it took.
+arrow::Result<std::string> AnalyzeScan(const Dataset& dataset, const ScanOptions& options);
 
 struct TakeOptions {
   std::optional<std::vector<std::string>> columns;  ///< as in ScanOptions

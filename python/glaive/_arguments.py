@@ -55,6 +55,44 @@ def projection(columns: Any, where: str) -> list[str] | None:
     return [str(name) for name in columns]
 
 
+def distance_metric(name: str | None) -> _native.DistanceMetric:
+    """A metric by the name that pylance has for it."""
+    if name is None:
+        return _native.DistanceMetric.default
+    known = {"euclidean": "l2"}.get(name.lower(), name.lower())
+    if known not in ("l2", "cosine", "dot", "hamming"):
+        raise InvalidInput(f"Metric type '{name}' is not supported")
+    return getattr(_native.DistanceMetric, known)
+
+
+def query_vector(schema: pa.Schema, column: str, query: Any) -> pa.RecordBatch:
+    """One vector, or several of one length, as the one column of a batch."""
+    import numpy as np
+
+    index = schema.get_field_index(column)
+    if index < 0:
+        raise InvalidInput(f"Embedding column {column} is not in the dataset")
+    kind = schema.field(index).type
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    if not pa.types.is_fixed_size_list(kind):
+        raise TypeError(f"Query column {column} must be a vector. Got {kind}.")
+    if isinstance(query, pa.ExtensionScalar):
+        query = query.value
+    if isinstance(query, (pa.Array, pa.ChunkedArray, pa.Scalar)):
+        query = query.to_pylist() if not isinstance(query, pa.Scalar) else query.as_py()
+    is_bytes = pa.types.is_uint8(kind.value_type)
+    values = np.asarray(query, np.uint8 if is_bytes else np.float32)
+    if values.ndim not in (1, 2):
+        raise InvalidInput("a query is a vector, or a list of vectors")
+    if values.shape[-1] != kind.list_size:
+        raise InvalidInput(
+            f"Query vector size {values.shape[-1]} does not match index column size "
+            f"{kind.list_size}"
+        )
+    return pa.record_batch([pa.array(values.ravel())], ["q"])
+
+
 def predicate(condition: Any, schema: pa.Schema) -> _native.Predicate:
     """SQL text or a pyarrow Expression over the columns of `schema`."""
     if isinstance(condition, str):

@@ -10,7 +10,14 @@ import pyarrow as pa
 import pyarrow.dataset
 
 from . import _native
-from ._arguments import check_size, predicate, projection, refuse
+from ._arguments import (
+    check_size,
+    distance_metric,
+    predicate,
+    projection,
+    query_vector,
+    refuse,
+)
 from .errors import InvalidInput, unbuilt
 from .fragment import LanceFragment
 
@@ -36,8 +43,8 @@ class ScannerBuilder:
 
     Options that cannot change the rows of this engine's results are accepted and have no effect:
     ``batch_readahead`` and ``fragment_readahead`` (reading ahead is bounded in bytes, by
-    ``io_buffer_size``), ``late_materialization``, ``use_stats``, ``use_scalar_index``,
-    ``prefilter``, ``fast_search`` and ``disable_scoring_autoprojection``.
+    ``io_buffer_size``), ``late_materialization``, ``use_stats``, ``use_scalar_index`` and
+    ``fast_search``.
     """
 
     def __init__(self, ds: LanceDataset) -> None:
@@ -46,6 +53,9 @@ class ScannerBuilder:
         self._options = _native.ScanOptions()
         self._batch_size: int | None = None
         self._strict = False
+        self._nearest: _native.NearestQuery | None = None
+        self._prefilter = False
+        self._autoproject = True
 
     def apply_defaults(self, default_opts: dict[str, Any]) -> ScannerBuilder:
         """Sets options by name. Errors: ValueError for a name that is none."""
@@ -111,8 +121,17 @@ class ScannerBuilder:
         return self
 
     def columns(self, cols: list[str] | dict[str, str] | None = None) -> ScannerBuilder:
-        """Names of columns, with dots below structs; all without it."""
-        self._options.columns = projection(cols, "scanner")
+        """Names of columns, with dots below structs; all without it. A dict gives each column of
+        the result its SQL expression.
+        """
+        self._options.columns = None
+        self._options.computed = None
+        if isinstance(cols, dict):
+            self._options.computed = [
+                _native.ComputedColumn(name, expression) for name, expression in cols.items()
+            ]
+        else:
+            self._options.columns = projection(cols, "scanner")
         return self
 
     def filter(self, filter: Filter) -> ScannerBuilder:
@@ -138,6 +157,8 @@ class ScannerBuilder:
         return self.row_addr_prefilter(blocklist=blocklist)
 
     def prefilter(self, prefilter: bool) -> ScannerBuilder:
+        """True filters before the nearest rows are chosen, False those that were."""
+        self._prefilter = bool(prefilter)
         return self
 
     def with_row_id(self, with_row_id: bool = True) -> ScannerBuilder:
@@ -205,7 +226,22 @@ class ScannerBuilder:
         distance_range: tuple[float | None, float | None] | None = None,
         search_effort: float | None = None,
     ) -> ScannerBuilder:
-        unbuilt("scanner(nearest=...)")
+        """The `k` rows whose vectors are nearest to `q`, exactly, with their ``_distance``.
+
+        `q` may hold several vectors; ``query_index`` tells their rows apart. The parameters of an
+        approximate search are accepted and have no effect. Raises NotImplementedError where
+        `column` has a vector index and `use_index` is left at True.
+        """
+        search = _native.NearestQuery(column, query_vector(self.ds.schema, column, q))
+        check_size("Nearest-K", k, 1)
+        if k is not None:
+            search.k = k
+        search.metric = distance_metric(metric)
+        if distance_range is not None:
+            search.min_distance, search.max_distance = distance_range
+        search.use_index = use_index
+        self._nearest = search
+        return self
 
     def fast_search(self, flag: bool) -> ScannerBuilder:
         return self
@@ -234,10 +270,22 @@ class ScannerBuilder:
         return self
 
     def order_by(self, orderings: list[ColumnOrdering] | None) -> ScannerBuilder:
-        refuse("scanner", order_by=orderings)
+        """Sorts the rows by columns of the table: the first one, then the others among equals."""
+        keys = []
+        for order in orderings or []:
+            if isinstance(order, str):
+                order = ColumnOrdering(order)
+            if not isinstance(order, ColumnOrdering):
+                raise TypeError(
+                    f"orderings must be a list of ColumnOrdering. Got {type(order)} instead."
+                )
+            keys.append(_native.SortKey(order.column_name, order.ascending, order.nulls_first))
+        self._options.order_by = keys
         return self
 
     def disable_scoring_autoprojection(self, disable: bool = True) -> ScannerBuilder:
+        """Leaves ``_distance`` out of results whose columns do not name it."""
+        self._autoproject = not disable
         return self
 
     def substrait_aggregate(self, aggregate: bytes) -> ScannerBuilder:
@@ -249,6 +297,10 @@ class ScannerBuilder:
             self._options.batch_size = _DEFAULT_BATCH_SIZE
         else:
             self._options.batch_size = self._batch_size
+        if self._nearest is not None:
+            self._nearest.prefilter = self._prefilter
+            self._nearest.add_distance = self._autoproject
+        self._options.nearest = self._nearest
         scanner = LanceScanner(self._options, self.ds)
         scanner._native_dataset = self._native_dataset
         return scanner
@@ -318,10 +370,12 @@ class LanceScanner(pa.dataset.Scanner):
         return list(self.to_batches())
 
     def explain_plan(self, verbose: bool = False) -> str:
-        unbuilt("LanceScanner.explain_plan")
+        """The steps of the scan, the last first. The text is for people."""
+        return _native.explain_scan(self._native_dataset, self._options)
 
     def analyze_plan(self, count_rows: bool = False) -> str:
-        unbuilt("LanceScanner.analyze_plan")
+        """Runs the scan and returns its steps, with the rows, batches and time that it took."""
+        return _native.analyze_scan(self._native_dataset, self._options)
 
     def take(self, indices: Any) -> NoReturn:
         unbuilt("LanceScanner.take")

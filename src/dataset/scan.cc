@@ -12,8 +12,10 @@
 #include "core/memory_budget.h"
 #include "dataset/batch_cutter.h"
 #include "dataset/dataset_state.h"
+#include "dataset/nearest_scan.h"
 #include "dataset/scan_plan.h"
 #include "dataset/scan_units.h"
+#include "dataset/sorted_scan.h"
 
 namespace glaive {
 namespace {
@@ -50,7 +52,7 @@ Window FilteredWindow(const ScanOptions& options) {
 class UnitScanStream final : public ScanStream {
  public:
   UnitScanStream(dataset::ScanPlan plan, const ScanOptions& options)
-      : schema_(plan.columns->output->schema),
+      : schema_(plan.schema),
         budget_(options.read_ahead_bytes),
         window_(FilteredWindow(options)),
         cutter_(static_cast<int64_t>(
@@ -112,14 +114,17 @@ class ScanReader final : public arrow::RecordBatchReader {
 
 arrow::Result<std::unique_ptr<ScanStream>> Scan(const Dataset& dataset,
                                                 const ScanOptions& options) {
+  if (options.nearest) return dataset::NearestScan(dataset, options);
+  if (!options.order_by.empty()) return dataset::SortedScan(dataset, options);
   ARROW_ASSIGN_OR_RAISE(dataset::ScanPlan plan, dataset::PlanScan(dataset, options));
   return std::make_unique<UnitScanStream>(std::move(plan), options);
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> ScanSchema(const Dataset& dataset,
                                                          const ScanOptions& options) {
+  if (options.nearest) return dataset::NearestSchema(dataset, options);
   ARROW_ASSIGN_OR_RAISE(const dataset::ScanPlan plan, dataset::PlanScan(dataset, options));
-  return plan.columns->output->schema;
+  return plan.schema;
 }
 
 std::shared_ptr<arrow::RecordBatchReader> ToReader(std::unique_ptr<ScanStream> stream) {
@@ -129,6 +134,14 @@ std::shared_ptr<arrow::RecordBatchReader> ToReader(std::unique_ptr<ScanStream> s
 arrow::Result<uint64_t> CountRows(const Dataset& dataset, const ScanOptions& options) {
   const uint64_t limit = options.limit.value_or(UINT64_MAX);
   uint64_t rows = 0;
+  if (options.nearest) {
+    ARROW_ASSIGN_OR_RAISE(const auto nearest, dataset::NearestScan(dataset, options));
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(const auto batch, nearest->Next());
+      if (batch == nullptr) return rows;
+      rows += static_cast<uint64_t>(batch->num_rows());
+    }
+  }
   if (!options.filter) {
     ARROW_ASSIGN_OR_RAISE(const dataset::ScanPlan plan, dataset::PlanScan(dataset, options));
     if (!options.fragment_ids && !options.include_deleted_rows) {
@@ -147,6 +160,7 @@ arrow::Result<uint64_t> CountRows(const Dataset& dataset, const ScanOptions& opt
   } else {
     ScanOptions counting = options;
     counting.columns = std::vector<std::string>();
+    counting.computed.reset();
     counting.with_row_address = false;
     counting.batch_size.reset();
     ARROW_ASSIGN_OR_RAISE(dataset::ScanPlan plan, dataset::PlanScan(dataset, counting));

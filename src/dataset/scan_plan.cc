@@ -6,6 +6,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "dataset/computed_output.h"
 #include "dataset/dataset_state.h"
 
 namespace glaive::dataset {
@@ -25,15 +26,19 @@ uint64_t UnitBytes(uint64_t read_ahead_bytes) {
 arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& dataset,
                                                                const Predicate& predicate) {
   ARROW_RETURN_NOT_OK(query::InitCompute());
+  const auto schema = ExpressionSchema(dataset);
+  return predicate.is_substrait ? query::Filter::FromSubstrait(predicate.text, *schema)
+                                : query::Filter::FromSql(predicate.text, *schema);
+}
+
+std::shared_ptr<arrow::Schema> ExpressionSchema(const Dataset& dataset) {
   arrow::FieldVector fields = dataset.schema()->fields();
   for (const auto column :
        {read::SystemColumn::kRowId, read::SystemColumn::kRowAddress,
         read::SystemColumn::kCreatedAtVersion, read::SystemColumn::kLastUpdatedAtVersion}) {
     fields.push_back(read::ArrowField(column));
   }
-  const arrow::Schema schema(std::move(fields));
-  return predicate.is_substrait ? query::Filter::FromSubstrait(predicate.text, schema)
-                                : query::Filter::FromSql(predicate.text, schema);
+  return arrow::schema(std::move(fields));
 }
 
 arrow::Result<std::vector<uint64_t>> FragmentIds(const table::Manifest& manifest) {
@@ -60,10 +65,20 @@ arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& opti
   if (options.filter) {
     ARROW_ASSIGN_OR_RAISE(filter, BindFilter(dataset, *options.filter));
   }
-  ARROW_ASSIGN_OR_RAISE(plan.columns, read::ScanColumns::Make(manifest.schema,
-                                                              {options.columns, options.with_row_id,
-                                                               options.with_row_address},
+  read::ProjectionRequest request{options.columns, options.with_row_id, options.with_row_address};
+  std::shared_ptr<const ComputedOutput> computed;
+  if (options.computed) {
+    ARROW_ASSIGN_OR_RAISE(computed, ComputedOutput::Make(*ExpressionSchema(dataset), options));
+    request.columns = computed->inputs();
+  }
+  ARROW_ASSIGN_OR_RAISE(plan.columns, read::ScanColumns::Make(manifest.schema, std::move(request),
                                                               std::move(filter)));
+  plan.schema = computed != nullptr ? computed->schema() : plan.columns->output->schema;
+  if (computed != nullptr) {
+    plan.transform = [computed](const std::shared_ptr<arrow::RecordBatch>& batch) {
+      return computed->Apply(*batch);
+    };
+  }
   if (options.fragment_ids) {
     plan.fragment_ids = *options.fragment_ids;
     for (const uint64_t id : plan.fragment_ids) {

@@ -16,7 +16,11 @@ namespace glaive::dataset {
 arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& dataset,
                                                                const Predicate& predicate);
 
-// What a scan with these options reads. Errors: InvalidInput for options that cannot be.
+// What expressions may name: the table's columns, _rowid and _rowaddr.
+std::shared_ptr<arrow::Schema> ExpressionSchema(const Dataset& dataset);
+
+// What a scan with these options reads; order_by and nearest are others' business. Errors:
+// InvalidInput for options that cannot be.
 arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& options);
 
 // Ids of all fragments of the version, ascending.

@@ -22,6 +22,7 @@ struct ScanPlan {
   // Of each of them, the live rows of the version before it; empty where nothing asks for it.
   std::vector<uint64_t> live_rows_before;
   bool include_deleted_rows = false;
+  std::shared_ptr<arrow::Schema> schema;  // of the result
   // Of all rows, before any filter. Rows outside are not decoded.
   uint64_t skip_rows = 0;
   uint64_t max_rows = UINT64_MAX;

@@ -13,6 +13,7 @@
 #include "core/memory_budget.h"
 #include "dataset/dataset_state.h"
 #include "dataset/stable_rows.h"
+#include "dataset/take_by_address.h"
 #include "glaive/scan.h"
 #include "query/filter.h"
 #include "query/select_rows.h"
@@ -180,6 +181,22 @@ arrow::Result<std::shared_ptr<const read::Projection>> ProjectionOf(const Datase
       {options.columns, options.with_row_id, options.with_row_address, read::NestedPaths::kPruned});
 }
 
+// Rows whose fragments are told apart by their ids.
+arrow::Result<std::shared_ptr<arrow::Table>> TakeGroups(
+    const Dataset& dataset, std::shared_ptr<const read::Projection> projection,
+    std::vector<AskedRow> asked, size_t num_rows) {
+  auto groups = GroupByFragment(
+      std::move(asked), [](size_t fragment, FragmentRows& group) { group.fragment_id = fragment; });
+  if (projection->Has(read::SystemColumn::kRowOffset)) {
+    ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
+    for (FragmentRows& group : groups) {
+      group.live_rows_before = index->rows_before_id(group.fragment_id);
+    }
+  }
+  return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kPhysical)
+      .Take(std::move(groups), num_rows);
+}
+
 arrow::Status CheckCount(size_t rows) {
   if (rows < UINT32_MAX) return arrow::Status::OK();
   return InvalidInput("{} rows are too many to be taken at once", rows);
@@ -232,15 +249,21 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const Dataset& dataset,
       }
     }
   }
-  auto groups = GroupByFragment(
-      std::move(asked), [](size_t fragment, FragmentRows& group) { group.fragment_id = fragment; });
-  if (projection->Has(read::SystemColumn::kRowOffset)) {
-    ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
-    for (FragmentRows& group : groups)
-      group.live_rows_before = index->rows_before_id(group.fragment_id);
+  return TakeGroups(dataset, std::move(projection), std::move(asked), row_ids.size());
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> dataset::TakeByAddress(
+    const Dataset& dataset, std::span<const uint64_t> addresses,
+    const read::ProjectionRequest& request) {
+  ARROW_RETURN_NOT_OK(CheckCount(addresses.size()));
+  ARROW_ASSIGN_OR_RAISE(auto projection,
+                        read::Projection::Make(dataset.state()->manifest->schema, request));
+  std::vector<AskedRow> asked;
+  asked.reserve(addresses.size());
+  for (const uint64_t address : addresses) {
+    asked.push_back({address >> 32, address & UINT32_MAX, asked.size()});
   }
-  return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kPhysical)
-      .Take(std::move(groups), row_ids.size());
+  return TakeGroups(dataset, std::move(projection), std::move(asked), addresses.size());
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> TakeFromFragment(const Dataset& dataset,

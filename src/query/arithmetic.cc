@@ -136,6 +136,13 @@ arrow::Result<BoundPtr> BindArithmetic(BinaryOperator op, BoundPtr left, BoundPt
   if (arrow::is_decimal(type->id())) {
     if (IsNull(left)) left = MakeCast(std::move(left), type);
     if (IsNull(right)) right = MakeCast(std::move(right), type);
+    const auto is_integer = [](const BoundPtr& side) {
+      return arrow::is_integer(side->type()->id());
+    };
+    if (is_integer(left) && is_integer(right)) {
+      left = MakeCast(std::move(left), type);
+      right = MakeCast(std::move(right), type);
+    }
     return BindDecimalArithmetic(op, std::move(left), std::move(right));
   }
   left = MakeCast(std::move(left), type);

@@ -16,6 +16,7 @@
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
+#include <arrow/util/decimal.h>
 
 #include "core/error.h"
 #include "query/coercion.h"
@@ -268,6 +269,24 @@ arrow::Result<std::shared_ptr<arrow::Array>> Rescale(const arrow::Array& array, 
   });
 }
 
+// The nearest to a whole number over a power of ten, which most decimals are in a double.
+arrow::Result<std::shared_ptr<arrow::Array>> DecimalToFloat(const arrow::Array& array,
+                                                            const TypePtr& type) {
+  const double divisor =
+      std::pow(10.0, static_cast<const arrow::DecimalType&>(*array.type()).scale());
+  const auto& values = static_cast<const arrow::FixedSizeBinaryArray&>(array);
+  const bool wide = array.type_id() == arrow::Type::DECIMAL256;
+  ARROW_ASSIGN_OR_RAISE(const auto doubles,
+                        (Rows<arrow::DoubleBuilder>(array, arrow::float64(), false, [&](int64_t i) {
+                          const uint8_t* bytes = values.GetValue(i);
+                          const double whole = wide ? arrow::Decimal256(bytes).ToDouble(0)
+                                                    : arrow::Decimal128(bytes).ToDouble(0);
+                          return std::optional<double>(whole / divisor);
+                        })));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum cast, cp::Cast(arrow::Datum(doubles), type));
+  return cast.make_array();
+}
+
 // What Arrow's own cast does as well.
 arrow::Result<arrow::Datum> Plain(const arrow::Datum& value, const TypePtr& type) {
   cp::CastOptions options = cp::CastOptions::Safe(type);
@@ -330,6 +349,16 @@ arrow::Result<arrow::Datum> CastArray(const arrow::Array& array, const TypePtr& 
         type->id() == arrow::Type::DECIMAL128 ? arrow::decimal128(20, 0) : arrow::decimal256(20, 0);
     ARROW_ASSIGN_OR_RAISE(const arrow::Datum whole, cp::Cast(value, exact));
     return CastValue(whole, type, is_try);
+  }
+  if (arrow::is_decimal(from.id()) && arrow::is_floating(type->id())) {
+    return DecimalToFloat(array, type);
+  }
+  const bool counts = IsStamp(*type) || arrow::is_time(type->id()) || arrow::is_date(type->id());
+  if (counts && arrow::is_integer(from.id())) {
+    // A number of the type's ticks, of as many bits.
+    const TypePtr ticks = type->byte_width() == 4 ? arrow::int32() : arrow::int64();
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum number, CastValue(value, ticks, is_try));
+    return cp::Cast(number, type);
   }
   if (IsStamp(from) && IsStamp(*type) &&
       static_cast<const arrow::TimestampType&>(from).timezone().empty() &&

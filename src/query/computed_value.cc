@@ -5,7 +5,7 @@
 #include <arrow/array/util.h>
 #include <arrow/record_batch.h>
 
-#include "query/bound_expression.h"
+#include "query/bound_nodes.h"
 #include "query/sql_parser.h"
 
 namespace glaive::query {
@@ -18,6 +18,7 @@ class SqlValue final : public ComputedValue {
   const std::shared_ptr<arrow::DataType>& type() const override {
     return bound_.expression->type();
   }
+  bool is_column() const override { return AsColumn(bound_.expression) != nullptr; }
   const std::vector<std::string>& columns() const override { return bound_.columns; }
 
   arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
@@ -35,7 +36,11 @@ class SqlValue final : public ComputedValue {
 
 arrow::Result<std::shared_ptr<const ComputedValue>> ComputedValue::FromSql(
     std::string_view text, const arrow::Schema& schema) {
-  ARROW_ASSIGN_OR_RAISE(const auto expression, sql::Parse(text));
+  // The name of a column is that, whatever it looks like.
+  const bool is_name = schema.GetFieldByName(std::string(text)) != nullptr;
+  ARROW_ASSIGN_OR_RAISE(
+      const auto expression,
+      is_name ? sql::Make(sql::Column{{{std::string(text), true}}}) : sql::Parse(text));
   ARROW_ASSIGN_OR_RAISE(BoundValue bound, BindValue(*expression, schema, /*strict=*/true));
   return std::make_shared<SqlValue>(std::move(bound));
 }

@@ -19,6 +19,8 @@ class ComputedValue {
   virtual ~ComputedValue() = default;
 
   virtual const std::shared_ptr<arrow::DataType>& type() const = 0;
+  // Whether it is a column, or a field below structs, as it is: the only one of columns().
+  virtual bool is_column() const = 0;
   // Top-level columns, or dotted paths below structs, that a batch must hold.
   virtual const std::vector<std::string>& columns() const = 0;
   virtual arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(

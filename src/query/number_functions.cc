@@ -112,17 +112,21 @@ GLAIVE_FLOAT_FUNCTION(Nanvl, std::isnan(x) ? y : x);
 #undef GLAIVE_FLOAT_FUNCTION
 
 // log(x) is to the base of ten, log(b, x) to that of b.
+struct LogOfTen {
+  template <typename T>
+  static T Apply(T x, T) {
+    return std::log(x) / std::log(T{10});
+  }
+};
 struct LogOfBase {
   template <typename T>
   static T Apply(T base, T x) {
-    if (base == T{2}) return std::log2(x);
-    if (base == T{10}) return std::log10(x);
     return std::log(x) / std::log(base);
   }
 };
 
 arrow::Result<BoundPtr> BindLog(std::string_view name, Arguments arguments) {
-  if (arguments.size() == 1) return BindFloat<Log10>(name, std::move(arguments));
+  if (arguments.size() == 1) return BindFloat<LogOfTen>(name, std::move(arguments));
   return BindFloat<LogOfBase>(name, std::move(arguments));
 }
 
@@ -166,7 +170,7 @@ struct RoundTo {
 struct TruncateTo {
   template <typename T>
   static T Apply(T x, T digits) {
-    if (digits == 0) return std::trunc(x);
+    if (digits == 0) return x == 0 ? T{0} : std::trunc(x);
     const T factor = std::pow(T{10}, digits);
     return std::trunc(x * factor) / factor;
   }

@@ -63,9 +63,13 @@ arrow::Result<BoundPtr> BindCount(std::string_view name, Arguments arguments) {
   ARROW_ASSIGN_OR_RAISE(auto pattern, TakePattern(name, arguments, 1, 3));
   const auto counted =
       arguments[0]->type()->id() == arrow::Type::STRING ? arrow::int32() : arrow::int64();
-  return MakeCast(MakeCall("count_substring_regex", {std::move(arguments[0])}, counted,
-                           std::make_shared<cp::MatchSubstringOptions>(std::move(pattern))),
-                  arrow::int64());
+  BoundPtr count = MakeCall("count_substring_regex", {std::move(arguments[0])}, counted,
+                            std::make_shared<cp::MatchSubstringOptions>(std::move(pattern)));
+  // In a null there is nothing to find.
+  return MakeCall(
+      "coalesce",
+      {MakeCast(std::move(count), arrow::int64()), MakeLiteral(arrow::MakeScalar(int64_t{0}))},
+      arrow::int64());
 }
 
 // $1, ${1} and \1 are groups, $$ is a dollar sign.

@@ -9,6 +9,8 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "query/arrow_expression.h"
+#include "query/bound_filter.h"
 #include "query/filter.h"
 #include "query/selection.h"
 
@@ -17,6 +19,7 @@ namespace {
 
 namespace cp = arrow::compute;
 
+// Of functions that SQL has no counterpart of.
 class SubstraitFilter final : public Filter {
  public:
   SubstraitFilter(cp::Expression expression, std::shared_ptr<arrow::Schema> schema,
@@ -108,6 +111,11 @@ arrow::Result<std::shared_ptr<const Filter>> Filter::FromSubstrait(std::string_v
   }
   ARROW_ASSIGN_OR_RAISE(cp::Expression expression,
                         ByName(bound.named_expressions[0].expression, *bound.schema));
+  ARROW_ASSIGN_OR_RAISE(const auto as_sql, FromArrow(expression));
+  if (as_sql != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(BoundValue value, BindFilter(*as_sql, schema, /*strict=*/false));
+    return std::make_shared<BoundFilter>(expression.ToString(), std::move(value));
+  }
   std::vector<std::string> columns = TopLevelColumns(expression);
   arrow::FieldVector fields;
   for (const std::string& column : columns) {

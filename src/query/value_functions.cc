@@ -18,9 +18,11 @@ using TypePtr = std::shared_ptr<arrow::DataType>;
 
 // All of one type.
 arrow::Status Meet(std::string_view function, Arguments& arguments) {
+  const bool is_union = function == "nvl" || function == "ifnull" || function == "nvl2";
   TypePtr type = arrow::null();
   for (const BoundPtr& argument : arguments) {
-    const TypePtr common = ComparisonType(type, argument->type());
+    const TypePtr common =
+        is_union ? UnionType(type, argument->type()) : ComparisonType(type, argument->type());
     if (common == nullptr) {
       return InvalidInput("Function '{}' failed to find a common type of {} and {}", function,
                           TypeName(*type), TypeName(*argument->type()));
