@@ -97,6 +97,15 @@ void BindMergeInsert(nb::module_& m) {
         return Call().Run([&] { return MergeKeyColumns(dataset, on); });
       },
       "dataset"_a, "on"_a);
+  m.def(
+      "check_merge_options",
+      [](const MergeInsertOptions& options) {
+        Call().Run([&]() -> arrow::Result<bool> {
+          ARROW_RETURN_NOT_OK(CheckMergeOptions(options));
+          return true;
+        });
+      },
+      "options"_a);
   m.def("merge_insert", &Merge, "dataset"_a, "source"_a, "options"_a);
   m.def("stage_merge_insert", &Stage, "dataset"_a, "source"_a, "options"_a);
   m.def("explain_merge_insert", &Explain, "dataset"_a, "schema"_a, "options"_a);

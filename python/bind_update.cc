@@ -22,13 +22,19 @@ using namespace nb::literals;
 
 namespace {
 
-UpdateResult UpdateRows(const Dataset& dataset,
-                        const std::vector<std::pair<std::string, std::string>>& updates,
+using Assignments = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<ColumnUpdate> ToUpdates(const Assignments& updates) {
+  std::vector<ColumnUpdate> columns;
+  for (const auto& [column, sql] : updates) columns.push_back({column, sql});
+  return columns;
+}
+
+UpdateResult UpdateRows(const Dataset& dataset, const Assignments& updates,
                         const std::optional<Predicate>& where, UpdateOptions options) {
   const Call call;
   options.progress = call.PollSignals();
-  std::vector<ColumnUpdate> columns;
-  for (const auto& [column, sql] : updates) columns.push_back({column, sql});
+  const auto columns = ToUpdates(updates);
   return call.Run([&] { return Update(dataset, columns, where, options); });
 }
 
@@ -45,6 +51,16 @@ void BindUpdate(nb::module_& m) {
   nb::class_<UpdateResult>(m, "UpdateResult")
       .def_ro("dataset", &UpdateResult::dataset)
       .def_ro("num_updated_rows", &UpdateResult::num_updated_rows);
+  m.def(
+      "check_update",
+      [](const Dataset& dataset, const Assignments& updates,
+         const std::optional<Predicate>& where) {
+        Call().Run([&]() -> arrow::Result<bool> {
+          ARROW_RETURN_NOT_OK(CheckUpdate(dataset, ToUpdates(updates), where));
+          return true;
+        });
+      },
+      "dataset"_a, "updates"_a, "where"_a.none());
   m.def("update", &UpdateRows, "dataset"_a, "updates"_a, "where"_a.none(), "options"_a);
 }
 

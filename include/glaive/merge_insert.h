@@ -99,6 +99,9 @@ arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
                                                   std::shared_ptr<arrow::RecordBatchReader> source,
                                                   const MergeInsertOptions& options);
 
+/// InvalidInput for options that change nothing, whatever the rows.
+arrow::Status CheckMergeOptions(const MergeInsertOptions& options);
+
 /// The columns that make the key, as the table spells them.
 /// Errors: InvalidInput for columns that are not there, or where there is no primary key.
 arrow::Result<std::vector<std::string>> MergeKeyColumns(const Dataset& dataset,

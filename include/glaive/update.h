@@ -48,4 +48,9 @@ arrow::Result<UpdateResult> Update(const Dataset& dataset, std::span<const Colum
                                    const std::optional<Predicate>& where = std::nullopt,
                                    const UpdateOptions& options = {});
 
+/// What Update would refuse before it reads a row: columns, expressions and predicates that do not
+/// fit the table.
+arrow::Status CheckUpdate(const Dataset& dataset, std::span<const ColumnUpdate> updates,
+                          const std::optional<Predicate>& where);
+
 }  // namespace glaive

@@ -11,7 +11,7 @@ import pyarrow as pa
 from . import _native
 from ._arguments import predicate
 from ._exchange import transaction_from_native
-from .errors import InvalidInput, unbuilt
+from .errors import InvalidInput, errors_of_a_write, unbuilt
 from .types import _coerce_reader
 
 if TYPE_CHECKING:
@@ -125,12 +125,16 @@ class MergeInsertBuilder:
         Raises
         ------
         glaive.errors.InvalidInput
-            Where nothing was configured, columns do not fit, or several rows of the source match
-            one row of the table.
+            Where nothing was configured.
+        glaive.errors.InvalidWrite
+            Where columns do not fit, or several rows of the source match one row of the table.
+        glaive.errors.AlreadyExists
+            For a match, after `when_matched_fail`.
         """
-        result = _native.merge_insert(
-            self._dataset._ds, _coerce_reader(data_obj, schema), self._options
-        )
+        source = _coerce_reader(data_obj, schema)
+        _native.check_merge_options(self._options)
+        with errors_of_a_write():
+            result = _native.merge_insert(self._dataset._ds, source, self._options)
         self._dataset._ds = result.dataset
         return _counts(result.stats)
 
@@ -142,9 +146,10 @@ class MergeInsertBuilder:
         It says which keys it inserts: of two such transactions that insert one key, the second to
         be committed is refused with a retryable conflict.
         """
-        staged = _native.stage_merge_insert(
-            self._dataset._ds, _coerce_reader(data_obj, schema), self._options
-        )
+        source = _coerce_reader(data_obj, schema)
+        _native.check_merge_options(self._options)
+        with errors_of_a_write():
+            staged = _native.stage_merge_insert(self._dataset._ds, source, self._options)
         return transaction_from_native(staged.transaction), _counts(staged.stats)
 
     def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:

@@ -471,6 +471,9 @@ class UpdateResult:
     @property
     def num_updated_rows(self) -> int: ...
 
+def check_update(
+    dataset: Dataset, updates: Sequence[tuple[str, str]], where: Predicate | None
+) -> None: ...
 def update(
     dataset: Dataset,
     updates: Sequence[tuple[str, str]],
@@ -571,6 +574,7 @@ class StagedMergeInsert:
     @property
     def stats(self) -> MergeInsertStats: ...
 
+def check_merge_options(options: MergeInsertOptions) -> None: ...
 def merge_key_columns(dataset: Dataset, on: Sequence[str]) -> list[str]: ...
 def merge_insert(
     dataset: Dataset, source: Any, options: MergeInsertOptions

@@ -13,6 +13,7 @@ from ._arguments import predicate
 from ._merge_insert import MergeInsertBuilder
 from ._options import as_durability
 from ._write import write_dataset
+from .errors import errors_of_a_write
 
 if TYPE_CHECKING:
     from ._arguments import Filter
@@ -59,7 +60,9 @@ class RowVerbs:
         options.durability = as_durability(durability)
         options.conflict_retries = conflict_retries
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
-        result = _native.delete(self._ds, _predicate_on(self._ds, predicate), options)
+        condition = _predicate_on(self._ds, predicate)
+        with errors_of_a_write():
+            result = _native.delete(self._ds, condition, options)
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
 
@@ -101,7 +104,9 @@ class RowVerbs:
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
         options.data_storage_version = data_storage_version
         condition = None if where is None else _predicate_on(self._ds, where)
-        result = _native.update(self._ds, list(updates.items()), condition, options)
+        _native.check_update(self._ds, list(updates.items()), condition)
+        with errors_of_a_write():
+            result = _native.update(self._ds, list(updates.items()), condition, options)
         self._ds = result.dataset
         return {"num_rows_updated": result.num_updated_rows}
 

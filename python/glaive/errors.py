@@ -92,6 +92,19 @@ class CommitConflictError(EngineError, OSError):
         self.retryable = retryable
 
 
+class InvalidWrite(EngineError, OSError):
+    """A change of rows that cannot be.
+
+    What is a ValueError elsewhere is an OSError here, as it is in pylance.
+    """
+
+    kind = "InvalidWrite"
+
+
+class WriteConflict(CommitConflictError):
+    """A change of rows that other writers got in the way of, as often as it was tried."""
+
+
 class Unsupported(EngineError, NotImplementedError):
     """Valid, but not built in this version of glaive."""
 
@@ -140,6 +153,22 @@ def refused(*beginnings: str) -> Iterator[None]:
         refusal = Refused(text)
         refusal.kind = error.kind
         raise refusal from error
+
+
+@contextmanager
+def errors_of_a_write() -> Iterator[None]:
+    """Raises what goes wrong while rows are changed as pylance does."""
+    try:
+        yield
+    except CommitConflictError as error:
+        raise _like(error, WriteConflict(str(error), error.retryable)) from error
+    except InvalidInput as error:
+        raise _like(error, InvalidWrite(*error.args)) from error
+
+
+def _like(error: EngineError, other: EngineError) -> EngineError:
+    other.path, other.offset = error.path, error.offset
+    return other
 
 
 def unbuilt(what: str) -> NoReturn:

@@ -63,6 +63,13 @@ arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
   return result;
 }
 
+arrow::Status CheckMergeOptions(const MergeInsertOptions& options) {
+  const bool changes = options.when_matched != WhenMatched::kDoNothing ||
+                       options.insert_not_matched || options.delete_not_matched_by_source;
+  if (changes) return arrow::Status::OK();
+  return InvalidInput("The merge insert job is not configured to change the data in any way");
+}
+
 arrow::Result<std::vector<std::string>> MergeKeyColumns(const Dataset& dataset,
                                                         const std::vector<std::string>& on) {
   return dataset::KeyColumns(dataset, on);

@@ -93,10 +93,7 @@ arrow::Result<std::vector<std::string>> KeyColumns(const Dataset& dataset,
 
 arrow::Result<MergePlan> MergePlan::Make(const Dataset& dataset, const arrow::Schema& source,
                                          const MergeInsertOptions& options) {
-  if (options.when_matched == WhenMatched::kDoNothing && !options.insert_not_matched &&
-      !options.delete_not_matched_by_source) {
-    return InvalidInput("The merge insert job is not configured to change the data in any way");
-  }
+  ARROW_RETURN_NOT_OK(CheckMergeOptions(options));
   ARROW_RETURN_NOT_OK(query::InitCompute());
   const table::Manifest& manifest = *dataset.state()->manifest;
   MergePlan plan;

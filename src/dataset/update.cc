@@ -219,6 +219,13 @@ class UpdateAttempt {
 
 }  // namespace
 
+arrow::Status CheckUpdate(const Dataset& dataset, std::span<const ColumnUpdate> updates,
+                          const std::optional<Predicate>& where) {
+  ARROW_RETURN_NOT_OK(RowUpdater::Make(dataset, updates).status());
+  if (!where) return arrow::Status::OK();
+  return dataset::BindFilter(dataset, *where).status();
+}
+
 arrow::Result<UpdateResult> Update(const Dataset& dataset, std::span<const ColumnUpdate> updates,
                                    const std::optional<Predicate>& where,
                                    const UpdateOptions& options) {
