@@ -68,15 +68,13 @@ arrow::Result<MergeSource> MergeSource::As(const wire::Schema& fields) const {
     }
   }
   ARROW_ASSIGN_OR_RAISE(const MergeSource selected, Select(columns));
-  ARROW_ASSIGN_OR_RAISE(auto reader,
-                        arrow::RecordBatchReader::Make(selected.batches_, selected.schema_));
-  ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(reader), fields));
-  MergeSource source(input.schema());
-  while (true) {
-    ARROW_ASSIGN_OR_RAISE(auto batch, input.Next());
-    if (batch == nullptr) return source;
-    ARROW_RETURN_NOT_OK(source.Append(std::move(batch)));
+  ARROW_ASSIGN_OR_RAISE(const StoredForm form, StoredForm::Make(*selected.schema_, fields));
+  MergeSource source(form.schema());
+  for (const RecordBatchPtr& batch : selected.batches_) {
+    ARROW_ASSIGN_OR_RAISE(auto converted, form.Convert(batch));
+    ARROW_RETURN_NOT_OK(source.Append(std::move(converted)));
   }
+  return source;
 }
 
 arrow::Result<MergeSource> MergeSource::Select(const std::vector<int>& columns) const {

@@ -174,6 +174,21 @@ TEST_F(CommitTest, DeletesOfOtherRowsAreMerged) {
   EXPECT_EQ(rest.ValueOrDie()->fragments.totals().num_fragments, 0) << "no row is left";
 }
 
+TEST_F(CommitTest, UpdatesAreMergedLikeDeletes) {
+  const ManifestPtr base = Create();
+  const auto hiding = [&](std::vector<uint32_t> rows) {
+    Delete deletion = Deleting(*base, 0, std::move(rows));
+    return Update{.updated_fragments = std::move(deletion.updated_fragments),
+                  .affected_rows = std::move(deletion.affected_rows)};
+  };
+  ASSERT_THAT(Commit(table_, base, Deleting(*base, 0, {1, 2}), {}), IsOk());
+  const auto merged = Commit(table_, base, hiding({5}), {}).ValueOrDie();
+  EXPECT_THAT(Deleted(*merged, 0), ElementsAre(1, 2, 5));
+  const auto same_row = Commit(table_, base, hiding({5, 6}), {});
+  EXPECT_THAT(same_row, IsError(ErrorKind::kCommitConflict, "rows of fragment 0"));
+  EXPECT_TRUE(IsRetryable(same_row.status()));
+}
+
 TEST_F(CommitTest, DeletesOfUnknownRowsConflict) {
   const ManifestPtr base = Create();
   ASSERT_THAT(Commit(table_, base, Deleting(*base, 0, {1}), {}), IsOk());
