@@ -29,13 +29,6 @@ bool SaysLiveRows(const DataFragment& fragment) {
          (!fragment.deletion_file || fragment.deletion_file->num_deleted_rows != 0);
 }
 
-bool HasUnknownFields(const DataFragment& fragment) {
-  return !fragment.unknown_fields.empty() ||
-         std::ranges::any_of(fragment.files, [](const wire::DataFile& file) {
-           return !file.unknown_fields.empty();
-         });
-}
-
 // What the rows are called by, if not by their addresses, is carried over by who rewrote them.
 arrow::Status CheckCarriesRowIds(const std::vector<DataFragment>& fragments) {
   for (const DataFragment& fragment : fragments) {
@@ -90,9 +83,6 @@ arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
                             "fragment {}, which a rewrite is to replace, is gone", theirs.id);
     }
     ARROW_ASSIGN_OR_RAISE(const DataFragment old, view->Parse());
-    if (HasUnknownFields(old)) {
-      return Unsupported("rewriting fragment {}, which holds fields unknown to this build", old.id);
-    }
     known = known && SaysLiveRows(old);
     rows_before += LiveRows(old);
     move.from.push_back(old.id);

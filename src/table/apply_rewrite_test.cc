@@ -75,15 +75,6 @@ TEST(ApplyRewriteTest, RowsMustBeThereAsManyAsBefore) {
               IsError(ErrorKind::kCommitConflict, "fragment 1, which a rewrite is to replace"));
 }
 
-TEST(ApplyRewriteTest, WhatThisBuildDoesNotKnowIsNotRewritten) {
-  Manifest before = ThreeFragments();
-  DataFragment newer = Parsed(before, 1);
-  newer.files[0].unknown_fields = std::string("\xd2\x4d\x01x", 4);
-  before.fragments = before.fragments.Replace({{newer}}).ValueOrDie();
-  EXPECT_THAT(Apply(before, Compact(before)),
-              IsError(ErrorKind::kUnsupported, "fragment 1, which holds fields unknown"));
-}
-
 TEST(ApplyRewriteTest, StableRowIdsAreBroughtAlong) {
   const Manifest before = ThreeFragments(true);
   const DataFragment after = Parsed(Apply(before, Compact(before)).ValueOrDie(), 3);
