@@ -20,14 +20,6 @@ std::optional<FragmentSet> CoverageIn(const wire::IndexEntry& entry) {
   return covered.ok() ? std::optional(*std::move(covered)) : std::nullopt;
 }
 
-arrow::Result<std::string> MessageOf(const Index& index) {
-  if (index.covered == CoverageIn(index.entry)) return index.message;
-  std::string bitmap;
-  wire::AppendBytes(kFragmentBitmap, index.covered->Serialize(), &bitmap);
-  const std::pair<uint32_t, std::string> changed = {kFragmentBitmap, std::move(bitmap)};
-  return WithFields(index.message, kHere, {&changed, 1});
-}
-
 }  // namespace
 
 bool Index::HasField(const std::set<int32_t>& fields) const {
@@ -42,6 +34,14 @@ arrow::Result<Index> IndexList::ParseEntry(std::string message, Location where) 
   }
   index.message = std::move(message);
   return index;
+}
+
+arrow::Result<std::string> IndexList::MessageOf(const Index& index) {
+  if (index.covered == CoverageIn(index.entry)) return index.message;
+  std::string bitmap;
+  wire::AppendBytes(kFragmentBitmap, index.covered->Serialize(), &bitmap);
+  const std::pair<uint32_t, std::string> changed = {kFragmentBitmap, std::move(bitmap)};
+  return WithFields(index.message, kHere, {&changed, 1});
 }
 
 arrow::Result<IndexList> IndexList::Parse(const std::string& section, Location where) {

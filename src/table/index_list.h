@@ -33,6 +33,8 @@ class IndexList {
   // `section` is an IndexSection message.
   static arrow::Result<IndexList> Parse(const std::string& section, Location where);
   static arrow::Result<Index> ParseEntry(std::string message, Location where);
+  // The entry's bytes, with what it covers now.
+  static arrow::Result<std::string> MessageOf(const Index& index);
 
   // The section again: the very bytes, but for the coverage that changed.
   arrow::Result<std::string> Serialize() const;

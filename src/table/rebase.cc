@@ -1,8 +1,12 @@
 #include "table/rebase.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "table/deletion_vector.h"
+#include "table/index_coverage.h"
 
 namespace glaive::table {
 namespace {
@@ -83,12 +87,59 @@ arrow::Status RebaseRows(const TableLocation& table, const Manifest& seen, const
   return arrow::Status::OK();
 }
 
+// Whether columns of `fields` lie in other files than they did, or have values laid over them.
+arrow::Result<bool> WasWrittenAnew(const Fragment& before, const Fragment& now,
+                                   const std::set<int32_t>& fields) {
+  if (std::ranges::equal(before.message(), now.message())) return false;
+  ARROW_ASSIGN_OR_RAISE(const wire::DataFragment read, before.Parse());
+  ARROW_ASSIGN_OR_RAISE(const wire::DataFragment current, now.Parse());
+  const auto columns = [&](const wire::DataFragment& fragment) {
+    std::set<std::tuple<int32_t, std::string, std::optional<uint32_t>>> found;
+    for (const wire::DataFile& file : fragment.files) {
+      for (const int32_t id : file.fields) {
+        if (fields.contains(id)) found.emplace(id, file.path, file.base_id);
+      }
+    }
+    return found;
+  };
+  return columns(read) != columns(current);
+}
+
+// The entry without the fragments whose values it was not built from. Overlays say by themselves
+// that they are newer.
+arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& latest,
+                                        const std::string& message) {
+  ARROW_ASSIGN_OR_RAISE(Index index, IndexList::ParseEntry(message, {"(operation)"}));
+  if (!index.covered || index.entry.is_system()) return message;
+  const std::set<int32_t> fields = RelatedFields(
+      latest.schema, {index.entry.fields.begin(), index.entry.fields.end()});
+  std::vector<uint64_t> stale;
+  for (const RowRange& range : index.covered->ranges()) {
+    for (uint64_t id = range.begin; id < range.end; ++id) {
+      const auto before = seen.fragments.Find(id);
+      const auto now = latest.fragments.Find(id);
+      if (!before || !now) continue;
+      ARROW_ASSIGN_OR_RAISE(const bool changed, WasWrittenAnew(*before, *now, fields));
+      if (changed) stale.push_back(id);
+    }
+  }
+  if (stale.empty()) return message;
+  index.covered->Remove(std::move(stale));
+  return IndexList::MessageOf(index);
+}
+
 }  // namespace
 
 arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                      Operation* operation, RebasedFiles* files) {
   if (auto* deletion = std::get_if<Delete>(operation)) {
     return RebaseRows(table, seen, latest, *deletion, deletion->deleted_fragment_ids, files);
+  }
+  if (auto* change = std::get_if<CreateIndex>(operation)) {
+    for (std::string& index : change->new_indices) {
+      ARROW_ASSIGN_OR_RAISE(index, RebasedIndex(seen, latest, index));
+    }
+    return arrow::Status::OK();
   }
   auto* update = std::get_if<Update>(operation);
   if (update == nullptr) return arrow::Status::OK();
