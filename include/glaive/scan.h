@@ -63,7 +63,8 @@ struct NearestQuery {
 };
 
 struct ScanOptions {
-  /// Top-level names, dotted paths below structs, and _rowid, _rowaddr, _rowoffset; in this order
+  /// Top-level names, dotted paths below structs, and _rowid, _rowaddr, _rowoffset,
+  /// _row_created_at_version, _row_last_updated_at_version; in this order
   /// in the result. All columns when absent.
   std::optional<std::vector<std::string>> columns;
   /// In the place of `columns`: the result's columns as expressions.

@@ -281,7 +281,8 @@ class LanceDataset(
         ----------
         columns : list of str, optional
             Names of columns, dotted below structs, in the order of the result. ``_rowid``,
-            ``_rowaddr`` and ``_rowoffset`` may be among them. All columns without it.
+            ``_rowaddr``, ``_rowoffset``, ``_row_created_at_version`` and
+            ``_row_last_updated_at_version`` may be among them. All columns without it.
         filter : str or pyarrow.compute.Expression, optional
             Only rows for which this is true.
         limit, offset : int, optional
