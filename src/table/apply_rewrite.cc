@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "table/apply_operations.h"
 #include "table/index_coverage.h"
+#include "table/overlays.h"
 #include "table/row_lineage.h"
 #include "wire/fields.h"
 
@@ -50,27 +51,6 @@ struct Move {
   std::map<int32_t, uint64_t> overlaid;  // field -> the newest version that laid values over it
 };
 
-arrow::Status NoteOverlays(const DataFragment& fragment, std::map<int32_t, uint64_t>* overlaid) {
-  for (const std::string& overlay : fragment.overlays) {
-    std::vector<int32_t> fields;
-    uint64_t version = 0;
-    const auto read = [&](const FieldView& field) -> arrow::Status {
-      if (field.key() == Bytes(1)) {
-        ARROW_ASSIGN_OR_RAISE(const auto file, wire::ParseDataFile(field.payload, field.where));
-        fields = file.fields;
-      }
-      if (field.key() == wire::Varint(3)) version = field.value;
-      return arrow::Status::OK();
-    };
-    ARROW_RETURN_NOT_OK(
-        wire::VisitFields(wire::AsBytes(overlay), kOperation, "DataOverlayFile", read));
-    for (const int32_t id : fields) {
-      if (id >= 0) (*overlaid)[id] = std::max((*overlaid)[id], version);
-    }
-  }
-  return arrow::Status::OK();
-}
-
 // Takes the old fragments of a group out and puts the new ones in.
 arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
   Move move;
@@ -86,7 +66,7 @@ arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
     known = known && SaysLiveRows(old);
     rows_before += LiveRows(old);
     move.from.push_back(old.id);
-    ARROW_RETURN_NOT_OK(NoteOverlays(old, &move.overlaid));
+    ARROW_RETURN_NOT_OK(CollectOverlaid(old, {next.path}, &move.overlaid));
   }
   if (next.has_stable_row_ids()) ARROW_RETURN_NOT_OK(CheckCarriesRowIds(group.new_fragments));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(move.from));
@@ -104,20 +84,11 @@ arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
   return move;
 }
 
-// Whether values were laid over a field of the index after it was built. Rewritten, they no longer
-// tell that the index does not know them.
-bool IsOverlaid(const Index& index, const Move& move, const wire::Schema& schema) {
-  return std::ranges::any_of(move.overlaid, [&](const auto& overlaid) {
-    return overlaid.second > index.entry.dataset_version &&
-           index.HasField(RelatedFields(schema, {overlaid.first}));
-  });
-}
-
 // An index that knew all rows of a group knows them in its new fragments, if it can tell them
 // there: by their ids, or because it was rewritten as well.
 void Follow(Index& index, const Move& move, bool knows_rows, const wire::Schema& schema) {
   const bool follows =
-      knows_rows && index.covered->ContainsAll(move.from) && !IsOverlaid(index, move, schema);
+      knows_rows && index.covered->ContainsAll(move.from) && !IsOverlaid(index, move.overlaid, schema);
   index.covered->Remove(move.from);
   if (follows) index.covered->Add(move.to);
 }

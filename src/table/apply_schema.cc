@@ -124,49 +124,6 @@ arrow::Status ChangeSchema(Manifest& next, const wire::Schema& schema,
   return indices.Serialize().Value(&next.index_section);
 }
 
-struct NamedField {
-  std::string path;
-  const wire::Field* field;
-};
-
-// Every field below, by its id.
-void CollectFields(const std::vector<wire::Field>& fields, const std::string& above,
-                   std::map<int32_t, NamedField>* by_id) {
-  for (const wire::Field& field : fields) {
-    const std::string path = above.empty() ? field.name : above + "." + field.name;
-    by_id->emplace(field.id, NamedField{path, &field});
-    CollectFields(field.children, path, by_id);
-  }
-}
-
-// A projection may drop and rename fields. One whose ids were numbered anew would show a column
-// under the name of another: the types of the two differ, or a field has the name of one whose id
-// is gone.
-arrow::Status CheckKeepsIds(const wire::Schema& before, const wire::Schema& after) {
-  std::map<int32_t, NamedField> old_fields;
-  std::map<int32_t, NamedField> new_fields;
-  CollectFields(before.fields, "", &old_fields);
-  CollectFields(after.fields, "", &new_fields);
-  std::map<std::string, int32_t> gone;
-  for (const auto& [id, old] : old_fields) {
-    if (!new_fields.contains(id)) gone.emplace(old.path, id);
-  }
-  for (const auto& [id, field] : new_fields) {
-    const auto old = old_fields.find(id);
-    if (old == old_fields.end() || old->second.field->logical_type != field.field->logical_type) {
-      return InvalidInput(
-          "a projection gives '{}' the field id {}, which is not that of such a "
-          "field of the table",
-          field.path, id);
-    }
-    const auto other = gone.find(field.path);
-    if (other == gone.end()) continue;
-    return InvalidInput("a projection gives '{}' the field id {}, but the table's '{}' has id {}",
-                        field.path, id, field.path, other->second);
-  }
-  return arrow::Status::OK();
-}
-
 bool HasAll(const std::set<int32_t>& left, const std::set<int32_t>& right) {
   return std::ranges::includes(left, right);
 }
@@ -196,7 +153,6 @@ arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
 
 // Files that hold nothing but dropped columns go; the hidden row lineage counts as something.
 arrow::Status ApplyTo(Manifest& next, const Project& project) {
-  ARROW_RETURN_NOT_OK(CheckKeepsIds(next.schema, project.schema));
   std::set<int32_t> before;
   std::set<int32_t> after;
   wire::CollectFieldIds(next.schema.fields, &before);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -111,17 +112,6 @@ class RowOrigins {
   std::vector<Origin> origins_;
 };
 
-arrow::Result<RowOrigins> OriginsOf(const Manifest& manifest,
-                                    const std::vector<uint64_t>& source_ids) {
-  RowOrigins origins;
-  for (const uint64_t id : source_ids) {
-    ARROW_ASSIGN_OR_RAISE(const DataFragment source, ParseExisting(manifest, id));
-    ARROW_RETURN_NOT_OK(origins.Add(source));
-  }
-  origins.Finish();
-  return origins;
-}
-
 // Rows that moved come first in a new fragment and bring their ids; those behind them are new and
 // get ids now. All were changed here; those that moved were made when they were made.
 arrow::Status GiveLineage(DataFragment& fragment, const RowOrigins& origins, Manifest& next) {
@@ -162,15 +152,77 @@ arrow::Result<bool> HoldsOnlyMovedRows(const DataFragment& fragment) {
   return moved.size() == fragment.physical_rows;
 }
 
+// Where the rows of a row-moving update came from and went to.
+struct Moves {
+  std::vector<uint64_t> from;
+  std::vector<uint64_t> to;              // fragments that hold nothing but rows that moved
+  std::map<int32_t, uint64_t> overlaid;  // fields of their old fragments, with the newest version
+};
+
 // An index that knows rows by their stable ids knows them where they moved to as well, if it knew
 // them all where they came from and their values are what they were.
-void CoverMovedRows(IndexList& indices, const std::vector<uint64_t>& moved_to,
-                    const std::vector<uint64_t>& moved_from, const std::set<int32_t>& changed) {
+void CoverMovedRows(IndexList& indices, const Moves& moves, const std::set<int32_t>& changed,
+                    const wire::Schema& schema) {
   for (Index& index : indices.indices()) {
     if (index.entry.is_system() || index.entry.stores_row_addresses()) continue;
     if (!index.covered || index.HasField(changed)) continue;
-    if (index.covered->ContainsAll(moved_from)) index.covered->Add(moved_to);
+    if (!index.covered->ContainsAll(moves.from)) continue;
+    if (!IsOverlaid(index, moves.overlaid, schema)) index.covered->Add(moves.to);
   }
+}
+
+// Of a moving update that does not say which fields it changed, each may be.
+arrow::Status UpdateIndices(Manifest& next, const Update& update, const Moves& moves) {
+  if (next.index_section.empty()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
+  const auto related = [&](const std::vector<uint32_t>& fields) {
+    return RelatedFields(next.schema, {fields.begin(), fields.end()});
+  };
+  if (!update.fields_modified.empty()) {
+    std::vector<uint64_t> updated;
+    for (const DataFragment& fragment : update.updated_fragments) updated.push_back(fragment.id);
+    ARROW_RETURN_NOT_OK(Withdraw(indices, updated, related(update.fields_modified)));
+  }
+  const auto& changed = update.fields_for_preserving_frag_bitmap;
+  if (next.has_stable_row_ids() && update.mode == Update::Mode::kRewriteRows && !changed.empty()) {
+    CoverMovedRows(indices, moves, related(changed), next.schema);
+  }
+  DropIrrelevant(indices, next);
+  return indices.Serialize().Value(&next.index_section);
+}
+
+arrow::Result<RowOrigins> OriginsOf(const Manifest& manifest, const Moves& moves) {
+  RowOrigins origins;
+  for (const uint64_t id : moves.from) {
+    ARROW_ASSIGN_OR_RAISE(const DataFragment source, ParseExisting(manifest, id));
+    ARROW_RETURN_NOT_OK(origins.Add(source));
+  }
+  origins.Finish();
+  return origins;
+}
+
+// The new fragments as they will be; which of them hold moved rows alone is noted.
+arrow::Result<std::vector<DataFragment>> NewFragments(Manifest& next, const Update& update,
+                                                      const std::set<int32_t>& live,
+                                                      Moves* moves) {
+  ARROW_ASSIGN_OR_RAISE(auto added, WithIds(update.new_fragments, next.max_fragment_id));
+  RowOrigins origins;
+  if (next.has_stable_row_ids()) {
+    ARROW_ASSIGN_OR_RAISE(origins, OriginsOf(next, *moves));
+  }
+  for (DataFragment& fragment : added) {
+    DropDeadFiles(live, fragment);
+    if (!next.has_stable_row_ids()) {
+      fragment.row_ids = std::monostate{};
+      fragment.created_at_versions = std::monostate{};
+      fragment.last_updated_at_versions = std::monostate{};
+      continue;
+    }
+    ARROW_ASSIGN_OR_RAISE(const bool only_moved, HoldsOnlyMovedRows(fragment));
+    if (only_moved) moves->to.push_back(fragment.id);
+    ARROW_RETURN_NOT_OK(GiveLineage(fragment, origins, next));
+  }
+  return added;
 }
 
 }  // namespace
@@ -180,55 +232,21 @@ arrow::Status ApplyTo(Manifest& next, const Update& update) {
     return Unsupported("an update that works off a write-ahead log");
   }
   const std::set<int32_t> live = LiveFields(next.schema);
-  std::vector<uint64_t> sources = update.removed_fragment_ids;
-  std::vector<uint64_t> updated_ids;
+  Moves moves{.from = update.removed_fragment_ids, .to = {}, .overlaid = {}};
   std::vector<DataFragment> updated;
   for (const DataFragment& theirs : update.updated_fragments) {
     ARROW_ASSIGN_OR_RAISE(updated.emplace_back(), Updated(next, update, live, theirs));
-    updated_ids.push_back(theirs.id);
-    sources.push_back(theirs.id);
+    moves.from.push_back(theirs.id);
   }
-
-  std::vector<DataFragment> added = update.new_fragments;
-  std::vector<bool> only_moved;
-  for (DataFragment& fragment : added) {
-    DropDeadFiles(live, fragment);
-    ARROW_ASSIGN_OR_RAISE(const bool pure, HoldsOnlyMovedRows(fragment));
-    only_moved.push_back(pure);
+  for (const uint64_t id : moves.from) {
+    ARROW_ASSIGN_OR_RAISE(const DataFragment source, ParseExisting(next, id));
+    ARROW_RETURN_NOT_OK(CollectOverlaid(source, {next.path}, &moves.overlaid));
   }
-  ARROW_ASSIGN_OR_RAISE(added, WithIds(std::move(added), next.max_fragment_id));
-  if (next.has_stable_row_ids()) {
-    ARROW_ASSIGN_OR_RAISE(const RowOrigins origins, OriginsOf(next, sources));
-    for (DataFragment& fragment : added) {
-      ARROW_RETURN_NOT_OK(GiveLineage(fragment, origins, next));
-    }
-  } else {
-    for (DataFragment& fragment : added) {
-      fragment.row_ids = fragment.created_at_versions = fragment.last_updated_at_versions =
-          std::monostate{};
-    }
-  }
+  ARROW_ASSIGN_OR_RAISE(const auto added, NewFragments(next, update, live, &moves));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(updated));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(update.removed_fragment_ids));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(added));
-
-  if (next.index_section.empty()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
-  const auto related = [&](const std::vector<uint32_t>& fields) {
-    return RelatedFields(next.schema, {fields.begin(), fields.end()});
-  };
-  if (!update.fields_modified.empty()) {
-    ARROW_RETURN_NOT_OK(Withdraw(indices, updated_ids, related(update.fields_modified)));
-  }
-  if (next.has_stable_row_ids() && update.mode == Update::Mode::kRewriteRows) {
-    std::vector<uint64_t> moved_to;
-    for (size_t i = 0; i < added.size(); ++i) {
-      if (only_moved[i]) moved_to.push_back(added[i].id);
-    }
-    CoverMovedRows(indices, moved_to, sources, related(update.fields_for_preserving_frag_bitmap));
-  }
-  DropIrrelevant(indices, next);
-  return indices.Serialize().Value(&next.index_section);
+  return UpdateIndices(next, update, moves);
 }
 
 }  // namespace glaive::table

@@ -89,6 +89,14 @@ arrow::Status WithdrawCoverage(Manifest& next, std::span<const uint64_t> fragmen
   return indices.Serialize().Value(&next.index_section);
 }
 
+bool IsOverlaid(const Index& index, const std::map<int32_t, uint64_t>& overlaid,
+                const wire::Schema& schema) {
+  return std::ranges::any_of(overlaid, [&](const auto& entry) {
+    return entry.second > index.entry.dataset_version &&
+           index.HasField(RelatedFields(schema, {entry.first}));
+  });
+}
+
 void DropIrrelevant(IndexList& indices, const Manifest& next) {
   std::set<int32_t> live;
   wire::CollectFieldIds(next.schema.fields, &live);

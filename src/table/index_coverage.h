@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -36,6 +37,12 @@ arrow::Status Withdraw(IndexList& indices, std::span<const uint64_t> fragment_id
 // them in its schema, in fragments that stay.
 arrow::Status WithdrawCoverage(Manifest& next, std::span<const uint64_t> fragment_ids,
                                const std::set<int32_t>& fields);
+
+// Whether values were laid over a field of the index after it was built: `overlaid` are fields with
+// the versions that did so. Once they are written into other fragments, nothing tells any more that
+// the index does not know them.
+bool IsOverlaid(const Index& index, const std::map<int32_t, uint64_t>& overlaid,
+                const wire::Schema& schema);
 
 // Drops indices on fields that left the schema, and of the segments of one index those that answer
 // for no fragment while another does. An index of one segment stays, as does the oldest where none

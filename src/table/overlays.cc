@@ -49,4 +49,15 @@ arrow::Result<bool> DropDeadOverlays(const std::set<int32_t>& live, wire::DataFr
   });
 }
 
+arrow::Status CollectOverlaid(const wire::DataFragment& fragment, Location where,
+                              std::map<int32_t, uint64_t>* overlaid) {
+  for (const std::string& message : fragment.overlays) {
+    ARROW_ASSIGN_OR_RAISE(const auto overlay, wire::ParseOverlay(wire::AsBytes(message), where));
+    for (const int32_t id : overlay.data_file.fields) {
+      if (id >= 0) (*overlaid)[id] = std::max((*overlaid)[id], overlay.committed_version);
+    }
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace glaive::table

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 
 #include <arrow/result.h>
@@ -20,5 +21,9 @@ arrow::Status HideOverlays(wire::DataFragment& fragment, const std::set<int32_t>
 // Takes out overlays of which no field is in `live`. Whether there were any.
 arrow::Result<bool> DropDeadOverlays(const std::set<int32_t>& live, wire::DataFragment& fragment,
                                      Location where);
+
+// Adds the fields that have values laid over them, each with the newest version that did so.
+arrow::Status CollectOverlaid(const wire::DataFragment& fragment, Location where,
+                              std::map<int32_t, uint64_t>* overlaid);
 
 }  // namespace glaive::table
