@@ -23,7 +23,7 @@ const char* ClassName(ErrorKind kind) {
     case ErrorKind::kIO: return "IO";
     case ErrorKind::kCorrupt: return "Corrupt";
     case ErrorKind::kCommitUnknown: return "CommitUnknown";
-    case ErrorKind::kCommitConflict: return "CommitConflictError";
+    case ErrorKind::kCommitConflict: return "LostRaceError";
     case ErrorKind::kUnsupported: return "Unsupported";
     case ErrorKind::kCancelled: return "Cancelled";
     case ErrorKind::kOutOfMemory: return "OutOfMemory";

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pyarrow as pa
 
 from . import _native
-from .errors import InvalidInput
+from .errors import InvalidInput, as_commit_conflicts, as_os_errors
 from .types import _coerce_reader
 from .udf import BatchUDF, new_columns
 
@@ -51,7 +51,8 @@ class ColumnVerbs:
             Rows that a function is given at a time; fewer where some are deleted.
         """
         columns = new_columns(transforms, self, read_columns, reader_schema, batch_size)
-        self._ds = _native.add_columns(self._ds, columns)
+        with as_os_errors(), as_commit_conflicts():
+            self._ds = _native.add_columns(self._ds, columns)
         if isinstance(transforms, BatchUDF) and transforms.cache is not None:
             transforms.cache.cleanup()
 
@@ -87,7 +88,9 @@ class ColumnVerbs:
             ``path`` of the column, dotted below structs, and any of ``name``, ``nullable`` and
             ``data_type``. A column that is cast gets a new field id and is rewritten.
         """
-        self._ds = _native.alter_columns(self._ds, [_alteration(each) for each in alterations])
+        changes = [_alteration(each) for each in alterations]
+        with as_os_errors():
+            self._ds = _native.alter_columns(self._ds, changes)
 
     def drop_columns(self, columns: list[str]) -> None:
         """Takes columns out of the schema. No file is rewritten."""

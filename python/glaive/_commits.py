@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -20,7 +19,7 @@ from ._operations import IndexFile as IndexFile
 from ._operations import LanceOperation as LanceOperation
 from ._operations import Transaction as Transaction
 from ._options import as_durability
-from .errors import InvalidCommit, InvalidInput, NotFound
+from .errors import InvalidInput, as_commit_conflicts, as_os_errors
 
 if TYPE_CHECKING:
     from .commit import CommitLock
@@ -119,7 +118,7 @@ class CommitVerbs:
         options.strict = strict
         options.idempotency_token = idempotency_token
         options.durability = as_durability(durability)
-        with _errors_of_a_commit():
+        with as_os_errors(), as_commit_conflicts():
             return _dataset(_native.commit(target, transaction, options))
 
     @staticmethod
@@ -152,7 +151,7 @@ class CommitVerbs:
         batch = [transaction_to_native(transaction) for transaction in transactions]
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
         target = _target(dest)
-        with _errors_of_a_commit():
+        with as_os_errors(), as_commit_conflicts():
             result = _native.commit_batch(target, batch, options)
         return {
             "dataset": _dataset(result.dataset),
@@ -161,7 +160,7 @@ class CommitVerbs:
 
     def read_transaction(self, version: int) -> Transaction | None:
         """The transaction that made `version`, where the version still tells."""
-        with _errors_of_a_commit():
+        with as_os_errors():
             transaction = _native.transaction_of(self._ds, version)
         return None if transaction is None else transaction_from_native(transaction)
 
@@ -171,16 +170,6 @@ class CommitVerbs:
             None if transaction is None else transaction_from_native(transaction)
             for transaction in _native.recent_transactions(self._ds, recent_transactions)
         ]
-
-
-@contextmanager
-def _errors_of_a_commit() -> Iterator[None]:
-    try:
-        yield
-    except (InvalidInput, NotFound) as error:
-        raised = InvalidCommit(*error.args)
-        raised.path, raised.offset = error.path, error.offset
-        raise raised from error
 
 
 def _checked_lock(commit_lock: Any) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from . import _native
 from ._arguments import predicate
 from ._exchange import transaction_from_native
-from .errors import InvalidInput, errors_of_a_write, unbuilt
+from .errors import InvalidInput, as_os_errors, unbuilt
 from .types import _coerce_reader
 
 if TYPE_CHECKING:
@@ -126,14 +126,14 @@ class MergeInsertBuilder:
         ------
         glaive.errors.InvalidInput
             Where nothing was configured.
-        glaive.errors.InvalidWrite
+        glaive.errors.RefusedInput
             Where columns do not fit, or several rows of the source match one row of the table.
         glaive.errors.AlreadyExists
             For a match, after `when_matched_fail`.
         """
         source = _coerce_reader(data_obj, schema)
         _native.check_merge_options(self._options)
-        with errors_of_a_write():
+        with as_os_errors():
             result = _native.merge_insert(self._dataset._ds, source, self._options)
         self._dataset._ds = result.dataset
         return _counts(result.stats)
@@ -148,7 +148,7 @@ class MergeInsertBuilder:
         """
         source = _coerce_reader(data_obj, schema)
         _native.check_merge_options(self._options)
-        with errors_of_a_write():
+        with as_os_errors():
             staged = _native.stage_merge_insert(self._dataset._ds, source, self._options)
         return transaction_from_native(staged.transaction), _counts(staged.stats)
 

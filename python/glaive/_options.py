@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ._session import Session
 
 
+_STORAGE_VERSIONS = {"stable", "next", "legacy", "0.1", "0.3", "2.0", "2.1", "2.2", "2.3"}
+
+
 def write_options(
     *,
     mode: str,
@@ -47,6 +50,8 @@ def write_options(
         data_cache_bytes=data_cache_bytes,
         max_page_bytes=max_page_bytes,
     )
+    if data_storage_version is not None and data_storage_version not in _STORAGE_VERSIONS:
+        raise InvalidInput(f"Unknown Lance storage version: {data_storage_version}")
     options.data_storage_version = data_storage_version
     options.session = None if session is None else session._session
     options.durability = as_durability(durability)

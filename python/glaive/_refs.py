@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from . import _native
-from .errors import InvalidInput, refused
+from .errors import InvalidInput, as_os_errors
 
 # A version on the branch at hand, a tag, or a branch and a version on it, None for its newest.
 Reference: TypeAlias = int | str | tuple[str | None, int | None]
@@ -54,25 +54,25 @@ class Tags:
         return _ordered(self.list(), "version", order)
 
     def get_version(self, tag: str) -> int:
-        with refused("Ref is invalid"):
+        with as_os_errors("Ref is invalid"):
             return _native.get_tag(self._ds, tag).version
 
     def create(self, tag: str, reference: Reference | None = None) -> None:
         """Names a version; the one at hand without a `reference`."""
-        with refused("Ref is invalid"):
+        with as_os_errors("Ref is invalid"):
             _native.create_tag(self._ds, tag, reference)
 
     def delete(self, tag: str) -> None:
-        with refused("Ref is invalid"):
+        with as_os_errors("Ref is invalid"):
             _native.delete_tag(self._ds, tag)
 
     def update(self, tag: str, reference: Reference | None = None) -> None:
         """Points a tag to another version."""
-        with refused("Ref is invalid"):
+        with as_os_errors("Ref is invalid"):
             _native.update_tag(self._ds, tag, reference)
 
     def replace_metadata(self, tag: str, metadata: dict[str, str]) -> None:
-        with refused("Ref is invalid"):
+        with as_os_errors("Ref is invalid"):
             _native.replace_tag_metadata(self._ds, tag, metadata)
 
 
@@ -95,11 +95,11 @@ class Branches:
 
     def delete(self, branch: str) -> None:
         """Deletes a branch with its versions; refused while a tag or a branch refers to it."""
-        with refused("Ref is invalid", "Ref conflict"):
+        with as_os_errors("Ref is invalid", "Ref conflict"):
             _native.delete_branch(self._ds, branch)
 
     def replace_metadata(self, branch: str, metadata: dict[str, str]) -> None:
-        with refused("Ref is invalid"):
+        with as_os_errors("Ref is invalid"):
             _native.replace_branch_metadata(self._ds, branch, metadata)
 
 

@@ -13,7 +13,7 @@ from ._arguments import predicate
 from ._merge_insert import MergeInsertBuilder
 from ._options import as_durability
 from ._write import write_dataset
-from .errors import errors_of_a_write
+from .errors import as_os_errors
 
 if TYPE_CHECKING:
     from ._arguments import Filter
@@ -61,7 +61,7 @@ class RowVerbs:
         options.conflict_retries = conflict_retries
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
         condition = _predicate_on(self._ds, predicate)
-        with errors_of_a_write():
+        with as_os_errors():
             result = _native.delete(self._ds, condition, options)
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
@@ -105,7 +105,7 @@ class RowVerbs:
         options.data_storage_version = data_storage_version
         condition = None if where is None else _predicate_on(self._ds, where)
         _native.check_update(self._ds, list(updates.items()), condition)
-        with errors_of_a_write():
+        with as_os_errors():
             result = _native.update(self._ds, list(updates.items()), condition, options)
         self._ds = result.dataset
         return {"num_rows_updated": result.num_updated_rows}

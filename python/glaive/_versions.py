@@ -13,7 +13,7 @@ from . import _native
 from ._arguments import refuse, uri_text
 from ._delta import DatasetDelta, make_delta
 from ._refs import Branches, Reference, Tags
-from .errors import InvalidInput, Refused, refused
+from .errors import InvalidInput, RefusedInput, as_os_errors
 
 
 class Version(TypedDict):
@@ -59,7 +59,7 @@ class VersionVerbs:
         A number counts on the branch at hand, text is a tag's name. A tuple is a branch, None for
         the main one, and a version on it, None for its newest. OSError where there is no such.
         """
-        with refused():
+        with as_os_errors():
             return self._with(_native.checkout(self._ds, version))
 
     def checkout_latest(self) -> None:
@@ -82,7 +82,7 @@ class VersionVerbs:
     ) -> Any:
         """A new branch of a version, the one at hand without a `reference`; as a new object."""
         refuse("create_branch", storage_options=storage_options)
-        with refused():
+        with as_os_errors():
             return self._with(_native.create_branch(self._ds, branch, reference))
 
     def shallow_clone(
@@ -97,7 +97,7 @@ class VersionVerbs:
         They must stay for it. `kwargs` are those of `glaive.dataset`.
         """
         refuse("shallow_clone", storage_options=storage_options)
-        with refused():
+        with as_os_errors():
             clone = _native.shallow_clone(self._ds, uri_text(target_path), reference)
         return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
 
@@ -113,7 +113,7 @@ class VersionVerbs:
         `kwargs` are those of `glaive.dataset`.
         """
         refuse("deep_clone", storage_options=storage_options)
-        with refused():
+        with as_os_errors():
             clone = _native.deep_clone(self._ds, uri_text(target_path), reference)
         return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
 
@@ -171,7 +171,7 @@ class VersionVerbs:
             Accepted; files are deleted one by one.
         """
         if delete_concurrency is not None and delete_concurrency < 1:
-            raise Refused(f"delete_concurrency must be at least 1, not {delete_concurrency}")
+            raise RefusedInput(f"delete_concurrency must be at least 1, not {delete_concurrency}")
         options = _cleanup_options(
             older_than,
             retain_versions,
@@ -180,7 +180,7 @@ class VersionVerbs:
             delete_rate_limit,
             versions,
         )
-        with refused():
+        with as_os_errors():
             return _native.clean_up(self._ds, options)
 
     def explain_cleanup_old_versions(
@@ -206,7 +206,7 @@ class VersionVerbs:
             delete_rate_limit,
             versions,
         )
-        with refused():
+        with as_os_errors():
             return _native.explain_clean_up(self._ds, options, max_files if include_files else 0)
 
     def validate(self) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from . import _native
 from ._arguments import refuse, uri_text
 from ._options import write_options
+from .errors import as_os_errors
 from .fragment import DEFAULT_MAX_BYTES_PER_FILE
 from .types import _coerce_reader
 
@@ -147,7 +148,9 @@ def write_dataset(
         session = session or uri._session_object
     else:
         target = uri_text(uri)
-    result = _native.write_dataset(_coerce_reader(data_obj, schema), target, options, progress)
+    reader = _coerce_reader(data_obj, schema)
+    with as_os_errors():
+        result = _native.write_dataset(reader, target, options, progress)
     return LanceDataset._made(result.dataset, session)
 
 

@@ -36,7 +36,7 @@ from ._versions import Version as Version
 from ._versions import VersionRef as VersionRef
 from ._versions import VersionVerbs
 from ._write import write_dataset as write_dataset
-from .errors import InvalidInput, unbuilt
+from .errors import InvalidInput, as_os_errors, unbuilt
 from .fragment import LanceFragment
 from .optimize import DatasetOptimizer
 from .schema import LanceSchema
@@ -504,7 +504,9 @@ class LanceDataset(
         """Rows that pass `filter`; `kwargs` are the scanner's."""
         if filter is None and not kwargs:
             return _native.count_rows(self._ds, _native.ScanOptions())
-        return ScannerBuilder(self)._given(filter=filter, **kwargs).to_scanner().count_rows()
+        scanner = ScannerBuilder(self)._given(filter=filter, **kwargs).to_scanner()
+        with as_os_errors():
+            return scanner.count_rows()
 
     def head(self, num_rows: int, **kwargs: Any) -> pa.Table:
         """The first rows; `kwargs` are the scanner's."""
@@ -522,7 +524,9 @@ class LanceDataset(
         """Rows by their position, in the order asked, repeats allowed."""
         options = _native.TakeOptions()
         options.columns = projection(columns, "take")
-        return pa.table(_native.take(self._ds, row_numbers(indices), options))
+        rows = row_numbers(indices)
+        with as_os_errors():
+            return pa.table(_native.take(self._ds, rows, options))
 
     def _take_rows(
         self,

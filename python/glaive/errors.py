@@ -40,13 +40,10 @@ class NotFound(EngineError, ValueError):
     kind = "NotFound"
 
 
-class InvalidCommit(EngineError, OSError):
-    """A commit that cannot be: its operation does not fit the table, or the table is not there.
+class RefusedInput(EngineError, OSError):
+    """As InvalidInput and NotFound, of the calls for which pylance raises OSError."""
 
-    What is ValueError elsewhere is an OSError here, as it is in pylance.
-    """
-
-    kind = "InvalidCommit"
+    kind = "InvalidInput"
 
 
 class FileNotFound(EngineError, FileNotFoundError):
@@ -92,17 +89,8 @@ class CommitConflictError(EngineError, OSError):
         self.retryable = retryable
 
 
-class InvalidWrite(EngineError, OSError):
-    """A change of rows that cannot be.
-
-    What is a ValueError elsewhere is an OSError here, as it is in pylance.
-    """
-
-    kind = "InvalidWrite"
-
-
-class WriteConflict(CommitConflictError):
-    """A change of rows that other writers got in the way of, as often as it was tried."""
+class LostRaceError(CommitConflictError):
+    """A conflict met by a verb, which plans and commits in one call."""
 
 
 class Unsupported(EngineError, NotImplementedError):
@@ -129,46 +117,32 @@ class Internal(EngineError, RuntimeError):
     kind = "Internal"
 
 
-class Refused(EngineError, OSError):
-    """What was asked cannot be done, where pylance raises OSError for it.
-
-    `kind` tells why: as an argument "InvalidInput", or "NotFound".
-    """
-
-    kind = "InvalidInput"
-
-
 @contextmanager
-def refused(*beginnings: str) -> Iterator[None]:
-    """Raises as Refused what the calls inside would raise as ValueError.
+def as_os_errors(*beginnings: str) -> Iterator[None]:
+    """Raises as OSError what was given wrong, as the same call of pylance does.
 
     With `beginnings` only errors whose text begins so.
     """
     try:
         yield
     except (InvalidInput, NotFound) as error:
-        text = str(error)
-        if beginnings and not text.startswith(beginnings):
+        if beginnings and not str(error).startswith(beginnings):
             raise
-        refusal = Refused(text)
-        refusal.kind = error.kind
-        raise refusal from error
+        raised = RefusedInput(*error.args)
+        raised.kind = error.kind
+        raised.path, raised.offset = error.path, error.offset
+        raise raised from error
 
 
 @contextmanager
-def errors_of_a_write() -> Iterator[None]:
-    """Raises what goes wrong while rows are changed as pylance does."""
+def as_commit_conflicts() -> Iterator[None]:
+    """Raises a conflict by the class of pylance's `commit`."""
     try:
         yield
-    except CommitConflictError as error:
-        raise _like(error, WriteConflict(str(error), error.retryable)) from error
-    except InvalidInput as error:
-        raise _like(error, InvalidWrite(*error.args)) from error
-
-
-def _like(error: EngineError, other: EngineError) -> EngineError:
-    other.path, other.offset = error.path, error.offset
-    return other
+    except LostRaceError as error:
+        raised = CommitConflictError(str(error), error.retryable)
+        raised.path, raised.offset = error.path, error.offset
+        raise raised from error
 
 
 def unbuilt(what: str) -> NoReturn:

@@ -18,6 +18,7 @@
 #include "dataset/new_columns.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
+#include "query/coercion.h"
 #include "query/filter.h"
 #include "wire/fields.h"
 #include "wire/index.h"
@@ -186,7 +187,7 @@ arrow::Status Alterations::SetType(const ColumnAlteration& alteration, const wir
   if (old_field->type()->Equals(*alteration.type)) return arrow::Status::OK();
   if (!CanCast(*old_field->type(), *alteration.type)) {
     return InvalidInput("Cannot cast column \"{}\" from {} to {}", alteration.path,
-                        old_field->type()->ToString(), alteration.type->ToString());
+                        query::TypeName(*old_field->type()), query::TypeName(*alteration.type));
   }
   const arrow::Schema one({arrow::field(to->name, alteration.type, to->nullable)});
   ARROW_ASSIGN_OR_RAISE(const wire::Schema cast, wire::FromArrow(one, next_id_ + 1));

@@ -217,6 +217,19 @@ class UpdateAttempt {
   std::vector<uint64_t> rows_;  // addresses of the rows that move, ascending
 };
 
+// The values were meant for the columns that the caller saw.
+arrow::Status CheckSameTypes(const Dataset& seen, const Dataset& current,
+                             std::span<const ColumnUpdate> updates) {
+  for (const ColumnUpdate& update : updates) {
+    const auto before = seen.schema()->GetFieldByName(update.column);
+    const auto now = current.schema()->GetFieldByName(update.column);
+    if (before == nullptr || now == nullptr || before->type()->Equals(now->type())) continue;
+    return CommitConflict(Retry::kNo, current.version(), "column '{}' became {} there, was {}",
+                          update.column, now->type()->ToString(), before->type()->ToString());
+  }
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 arrow::Status CheckUpdate(const Dataset& dataset, std::span<const ColumnUpdate> updates,
@@ -231,7 +244,8 @@ arrow::Result<UpdateResult> Update(const Dataset& dataset, std::span<const Colum
                                    const UpdateOptions& options) {
   return dataset::Persist(dataset,
                           {options.conflict_retries, options.retry_timeout_ms, options.progress},
-                          [&](const Dataset& current) {
+                          [&](const Dataset& current) -> arrow::Result<UpdateResult> {
+                            ARROW_RETURN_NOT_OK(CheckSameTypes(dataset, current, updates));
                             return UpdateAttempt(current, updates, where, options).Run();
                           });
 }

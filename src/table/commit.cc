@@ -1,6 +1,9 @@
 #include "table/commit.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <random>
 #include <ranges>
 #include <thread>
@@ -16,6 +19,18 @@ namespace glaive::table {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// How long a commit that other writers outrun is tried again, once it has caught up with them.
+Clock::duration RetryTimeout() {
+  constexpr auto kDefault = std::chrono::seconds(30);
+  const char* text = std::getenv("LANCE_COMMIT_RETRY_TIMEOUT_SECS");
+  if (text == nullptr) return kDefault;
+  uint32_t seconds = 0;
+  const char* end = text + std::strlen(text);
+  const auto parsed = std::from_chars(text, end, seconds);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return kDefault;
+  return std::chrono::seconds(seconds);
+}
 
 // One call of Commit: the operation, and up to which version it has been checked.
 class PendingCommit {
@@ -90,6 +105,8 @@ arrow::Status PendingCommit::CatchUp() {
   if (is_blind()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version));
   if (newer.empty()) return arrow::Status::OK();
+  auto* const overlay = std::get_if<DataOverlay>(&*transaction_.operation);
+  bool moved_rows = false;
   for (const VersionEntry& entry : newer) {
     const auto theirs = ReadTransaction(table_, entry);
     if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
@@ -99,9 +116,13 @@ arrow::Status PendingCommit::CatchUp() {
     ARROW_RETURN_NOT_OK(theirs.status());
     if (HasOurToken(*theirs)) return ReadManifest(table_, entry).Value(&earlier_);
     ARROW_RETURN_NOT_OK(CheckAgainst(*theirs, entry.version));
+    moved_rows = moved_rows || std::holds_alternative<Update>(*(*theirs)->operation);
   }
   ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newer.back()));
   ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
+  if (overlay != nullptr && moved_rows) {
+    ARROW_RETURN_NOT_OK(CheckCoverage(table_, *latest_, *manifest, *overlay));
+  }
   const size_t already_written = rebased_.written.size();
   ARROW_RETURN_NOT_OK(Rebase(table_, *latest_, *manifest, &*transaction_.operation, &rebased_));
   if (rebased_.written.size() > already_written) transaction_.read_version = manifest->version;
@@ -111,8 +132,6 @@ arrow::Status PendingCommit::CatchUp() {
 
 // The version that was made, or null if another took its place.
 arrow::Result<ManifestPtr> PendingCommit::Attempt() {
-  ARROW_RETURN_NOT_OK(CatchUp());
-  if (earlier_ != nullptr) return earlier_;
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*latest_, *transaction_.operation));
   auto next = std::make_shared<Manifest>(std::move(applied));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, rebased_.written));
@@ -145,14 +164,19 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   if (earlier_ != nullptr) return earlier_;
   ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
-  const auto start = Clock::now();
+  Clock::time_point retry_deadline;
   const uint32_t attempts = std::max(options_.max_retries, 1u);
   Clock::duration first_attempt{};
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    ARROW_RETURN_NOT_OK(CatchUp());
+    if (earlier_ != nullptr) return earlier_;
+    const auto attempt_start = Clock::now();
+    // However far behind the base was, catching up with it is no attempt.
+    if (attempt == 0) retry_deadline = std::min(deadline_, attempt_start + RetryTimeout());
     ARROW_ASSIGN_OR_RAISE(auto made, Attempt());
     if (made != nullptr) return made;
-    if (attempt == 0) first_attempt = Clock::now() - start;
-    if (attempt + 1 == attempts || Clock::now() >= deadline_) break;
+    if (attempt == 0) first_attempt = Clock::now() - attempt_start;
+    if (attempt + 1 == attempts || Clock::now() >= retry_deadline) break;
     ARROW_RETURN_NOT_OK(BackOff(attempt, first_attempt));
   }
   return CommitConflict(Retry::kYes, latest_->version + 1,

@@ -7,6 +7,9 @@
 
 #include "table/deletion_vector.h"
 #include "table/index_coverage.h"
+#include "table/roaring.h"
+#include "wire/fields.h"
+#include "wire/overlay.h"
 
 namespace glaive::table {
 namespace {
@@ -144,6 +147,39 @@ arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Man
   auto* update = std::get_if<Update>(operation);
   if (update == nullptr) return arrow::Status::OK();
   return RebaseRows(table, seen, latest, *update, update->removed_fragment_ids, files);
+}
+
+arrow::Status CheckCoverage(const TableLocation& table, const Manifest& seen,
+                            const Manifest& latest, const DataOverlay& overlay) {
+  for (const auto& [fragment_id, messages] : overlay.groups) {
+    const auto before = seen.fragments.Find(fragment_id);
+    const auto now = latest.fragments.Find(fragment_id);
+    if (!before || !now) return InvalidInput("fragment {} is not in the table", fragment_id);
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment read, before->Parse());
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment current, now->Parse());
+    if (read.deletion_file == current.deletion_file) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto old_rows, CurrentDeletions(table, seen, read));
+    ARROW_ASSIGN_OR_RAISE(const auto rows, CurrentDeletions(table, latest, current));
+    for (const std::string& message : messages) {
+      ARROW_ASSIGN_OR_RAISE(const auto parsed,
+                            wire::ParseOverlay(wire::AsBytes(message), {"(operation)"}));
+      for (const std::string& bitmap : parsed.offset_bitmaps) {
+        ARROW_ASSIGN_OR_RAISE(const auto covered,
+                              ParseRoaring(wire::AsBytes(bitmap), {"(operation)"}));
+        const bool gone = std::ranges::any_of(rows->offsets(), [&](uint32_t offset) {
+          return !old_rows->Contains(offset) &&
+                 std::ranges::any_of(covered, [&](const RowRange& range) {
+                   return range.begin <= offset && offset < range.end;
+                 });
+        });
+        if (!gone) continue;
+        return CommitConflict(Retry::kYes, latest.version,
+                              "rows of fragment {} that overlay {} covers were moved", fragment_id,
+                              parsed.data_file.path);
+      }
+    }
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace glaive::table

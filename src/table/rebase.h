@@ -23,4 +23,9 @@ struct RebasedFiles {
 arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                      Operation* operation, RebasedFiles* files);
 
+// Whether an overlay that was made from `seen` may lie on `latest`, after an update that moved rows
+// of its fragments: a retryable CommitConflict if it covers one that is gone.
+arrow::Status CheckCoverage(const TableLocation& table, const Manifest& seen,
+                            const Manifest& latest, const DataOverlay& overlay);
+
 }  // namespace glaive::table
