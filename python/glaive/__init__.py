@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from . import commit as commit
+from . import debug as debug
 from . import errors as errors
 from . import file as file
 from . import fragment as fragment

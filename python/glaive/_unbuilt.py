@@ -23,12 +23,6 @@ class UnbuiltDataset:
     ) -> NoReturn:
         unbuilt("LanceDataset.from_pydantic_model")
 
-    def io_stats_snapshot(self) -> NoReturn:
-        unbuilt("LanceDataset.io_stats_snapshot")
-
-    def io_stats_incremental(self) -> NoReturn:
-        unbuilt("LanceDataset.io_stats_incremental")
-
     def take_blobs(
         self,
         blob_column: Any,
@@ -62,14 +56,6 @@ class UnbuiltDataset:
         preserve_order: Any = None,
     ) -> NoReturn:
         unbuilt("LanceDataset.read_blob_ranges")
-
-    @property
-    def storage_options_accessor(self) -> Any:
-        unbuilt("LanceDataset.storage_options_accessor")
-
-    def new_file_session(self) -> NoReturn:
-        unbuilt("LanceDataset.new_file_session")
-
 
     def sql(self, sql: Any) -> NoReturn:
         unbuilt("LanceDataset.sql")
@@ -116,4 +102,3 @@ class UnbuiltDataset:
         hnsw_params: Any = None,
     ) -> NoReturn:
         unbuilt("LanceDataset.mem_wal_writer")
-

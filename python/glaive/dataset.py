@@ -20,6 +20,8 @@ from ._commits import Index as Index
 from ._commits import IndexFile as IndexFile
 from ._commits import LanceOperation as LanceOperation
 from ._commits import Transaction as Transaction
+from ._files import FileVerbs
+from ._files import IOStats as IOStats
 from ._indices import IndexVerbs
 from ._merge_insert import ExecuteResult as ExecuteResult
 from ._merge_insert import MergeInsertBuilder as MergeInsertBuilder
@@ -58,6 +60,7 @@ class LanceDataset(
     VersionVerbs,
     CommitVerbs,
     IndexVerbs,
+    FileVerbs,
     UnbuiltDataset,
     pa.dataset.Dataset,
 ):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,8 +11,11 @@
 #include <arrow/array/array_base.h>
 #include <arrow/array/data.h>
 #include <arrow/array/util.h>
+#include <arrow/buffer.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
+#include <arrow/util/bit_util.h>
+#include <arrow/util/bitmap_ops.h>
 #include <arrow/util/key_value_metadata.h>
 
 #include "core/error.h"
@@ -111,6 +115,7 @@ class Assembler {
           ARROW_ASSIGN_OR_RAISE(children.emplace_back(), Assemble(child->type(), depth + 1));
         }
         ARROW_ASSIGN_OR_RAISE(LayerRows * rows, TakeLayer(first_leaf, depth));
+        ARROW_RETURN_NOT_OK(UniteValidity(first_leaf, depth, rows));
         for (const auto& child : children) {
           ARROW_RETURN_NOT_OK(ExpectLength(*child, rows->num_slots));
         }
@@ -151,6 +156,30 @@ class Assembler {
       if (other.num_slots != rows.num_slots) return Disagreement(rows.num_slots, other.num_slots);
     }
     return &rows;
+  }
+
+  // A struct whose fields were written at different times is there where any of them has it.
+  arrow::Status UniteValidity(size_t first_leaf, size_t depth, LayerRows* rows) {
+    for (size_t leaf = first_leaf + 1; leaf < next_leaf_ && rows->null_count > 0; ++leaf) {
+      const LayerRows& other = leaves_[leaf].layers[depth];
+      if (other.validity == nullptr || other.null_count == 0) {
+        rows->validity = nullptr;
+        rows->null_count = 0;
+        continue;
+      }
+      const int64_t bytes = arrow::bit_util::BytesForBits(rows->num_slots);
+      if (std::equal(other.validity->data(), other.validity->data() + bytes,
+                     rows->validity->data())) {
+        continue;
+      }
+      ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> united, arrow::AllocateBuffer(bytes));
+      std::transform(other.validity->data(), other.validity->data() + bytes,
+                     rows->validity->data(), united->mutable_data(), std::bit_or<uint8_t>());
+      rows->null_count = rows->num_slots - arrow::internal::CountSetBits(united->data(), 0,
+                                                                          rows->num_slots);
+      rows->validity = std::move(united);
+    }
+    return arrow::Status::OK();
   }
 
   arrow::Status ExpectLength(const arrow::ArrayData& child, int64_t length) const {

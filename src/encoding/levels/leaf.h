@@ -54,7 +54,8 @@ struct LeafRows {
 };
 
 // The field's array out of its leaves, in order. The layers that leaves share are taken from the
-// first that has them; their lengths must agree, or it is Corrupt.
+// first that has them, but a struct is null only where all of its leaves say so, as they do unless
+// they were written at different times; their lengths must agree, or it is Corrupt.
 arrow::Result<std::shared_ptr<arrow::Array>> AssembleField(const arrow::Field& field,
                                                            std::vector<LeafRows> leaves);
 

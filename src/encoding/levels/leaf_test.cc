@@ -96,6 +96,22 @@ TEST(LeafTest, LeavesShareTheirLayers) {
   EXPECT_TRUE((*array)->Equals(*expected));
 }
 
+TEST(LeafTest, AStructIsWhereAnyOfItsLeavesIs) {
+  const auto type = arrow::struct_({field("x", arrow::int8()), field("y", arrow::int8())});
+  const auto nulls = [](uint8_t valid, int64_t count) {
+    return LayerRows{4, count, arrow::Buffer::FromString(std::string(1, static_cast<char>(valid))),
+                     nullptr};
+  };
+  const auto array = AssembleField(*field("f", type), {Leaf({nulls(0b0011, 2)}, "[1, 2, null, null]"),
+                                                       Leaf({nulls(0b0101, 2)}, "[5, null, 7, null]")});
+  ASSERT_THAT(array, IsOk());
+  const auto expected = arrow::json::ArrayFromJSONString(
+                            type, R"([{"x": 1, "y": 5}, {"x": 2, "y": null}, {"x": null, "y": 7}, null])")
+                            .ValueOrDie();
+  EXPECT_TRUE((*array)->Equals(*expected)) << (*array)->ToString();
+  EXPECT_EQ((*array)->null_count(), 1);
+}
+
 TEST(LeafTest, LeavesThatDisagreeAreCorrupt) {
   const auto type =
       arrow::struct_({field("x", arrow::int8()), field("y", arrow::list(arrow::int8()))});
