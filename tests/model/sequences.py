@@ -126,8 +126,10 @@ class Sequence:
             "id": key,
             "v": None if self.random.random() < 0.15 else self.random.randrange(-1000, 1000),
             "text": None if self.random.random() < 0.15 else "t" * self.random.randrange(5) + str(key),
-            "items": None if self.random.random() < 0.15 else [self.random.randrange(99) for _ in range(self.random.randrange(4))],
+            "items": [self.random.randrange(99) for _ in range(self.random.randrange(4))],
         }
+        if self.random.random() < 0.15:
+            row["items"] = None
         extra = {name: self.random.randrange(100) for name in self.schema.names[len(BASE_NAMES) :]}
         return {**row, **extra}
 
