@@ -50,6 +50,13 @@ arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchWriter>> MakeWriter(
   return arrow::ipc::MakeStreamWriter(out, schema);
 }
 
+arrow::Status Write(RowFormat format, ScanStream& rows) {
+  if (format == RowFormat::kJsonLines) return WriteJson(rows);
+  arrow::io::StdoutStream out;
+  ARROW_ASSIGN_OR_RAISE(const auto writer, MakeWriter(format, &out, rows.schema()));
+  return WriteBatches(rows, *writer);
+}
+
 }  // namespace
 
 arrow::Status ScanRows(const ScanVerbOptions& options) {
@@ -61,10 +68,10 @@ arrow::Status ScanRows(const ScanVerbOptions& options) {
   scan.limit = options.limit;
   scan.offset = options.offset;
   ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(dataset, scan));
-  if (options.format == RowFormat::kJsonLines) return WriteJson(*rows);
-  arrow::io::StdoutStream out;
-  ARROW_ASSIGN_OR_RAISE(const auto writer, MakeWriter(options.format, &out, rows->schema()));
-  return WriteBatches(*rows, *writer);
+  const arrow::Status written = Write(options.format, *rows);
+  // Ctrl-C also ends a write that waits for whoever reads.
+  if (!written.ok()) ARROW_RETURN_NOT_OK(CheckInterrupt());
+  return written;
 }
 
 }  // namespace glaive::cli

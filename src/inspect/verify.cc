@@ -281,6 +281,11 @@ std::string VerifyReport::Statement() const {
       "{} manifests were read; {} data files are there, of the size and with the rows that the "
       "manifest says; {} deletion files hold what it says. ",
       num_versions, num_data_files, num_deletion_files);
+  const bool all_understood = std::ranges::none_of(
+      findings, [](const Finding& finding) { return finding.kind == ErrorKind::kUnsupported; });
+  if (!all_understood) {
+    return text + "What the warnings name is not read by this build and was not checked.";
+  }
   if (depth == VerifyDepth::kFooters) {
     text += "No value was read: damage inside pages would not be seen.";
   } else if (num_fragments_decoded < num_fragments) {

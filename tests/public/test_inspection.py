@@ -3,13 +3,16 @@
 import io
 import json
 import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import lance
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from command import error_of, run, run_json
+from command import COMMAND, error_of, run, run_json
 
 SCHEMA = pa.schema(
     [
@@ -121,6 +124,19 @@ def test_scan_as_csv_and_arrow(table):
     assert read.equals(expected)
     stream = run("scan", table, "--format", "arrow", text=False).stdout
     assert pa.ipc.open_stream(stream).read_all().equals(lance.dataset(table).to_table())
+
+
+@pytest.mark.parametrize("form", ["json", "arrow"])
+def test_an_interrupted_scan_ends(tmp_path, form):
+    lance.write_dataset(pa.table({"id": range(200_000)}), tmp_path / "large")
+    command = [COMMAND, "scan", str(tmp_path / "large"), "--format", form]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.read(1000)  # and no more: it waits
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert b"interrupted" in process.stderr.read()
+        process.stdout.read()
+    assert process.returncode == 130
 
 
 def test_verify_of_a_whole_table(table):
