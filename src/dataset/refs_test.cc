@@ -96,7 +96,9 @@ TEST_F(RefsTest, ATagThatFailedIsThereWholeOrNotAtAll) {
       const bool has_failed = store_->has_failed();
       store_->Disarm();
       const auto tags = ListTags(dataset).ValueOrDie();
-      if (status.ok()) EXPECT_THAT(tags, ElementsAre(Key("t")));
+      if (status.ok()) {
+        EXPECT_THAT(tags, ElementsAre(Key("t")));
+      }
       if (!has_failed) break;
     }
   }
