@@ -1,16 +1,14 @@
 #include <unistd.h>
-#include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <arrow/csv/writer.h>
-#include <arrow/io/stdio.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
 
 #include "cli/json_rows.h"
+#include "cli/standard_output.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
@@ -19,15 +17,13 @@
 namespace glaive::cli {
 namespace {
 
-arrow::Status WriteJson(ScanStream& rows) {
+arrow::Status WriteJson(ScanStream& rows, StandardOutput& out) {
   while (true) {
     ARROW_RETURN_NOT_OK(CheckInterrupt());
     ARROW_ASSIGN_OR_RAISE(const auto batch, rows.Next());
     if (batch == nullptr) break;
     ARROW_ASSIGN_OR_RAISE(const std::string lines, JsonLines(*batch));
-    if (std::fwrite(lines.data(), 1, lines.size(), stdout) != lines.size()) {
-      return arrow::Status::IOError("cannot write rows to standard output");
-    }
+    ARROW_RETURN_NOT_OK(out.Write(lines));
   }
   return arrow::Status::OK();
 }
@@ -51,8 +47,8 @@ arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchWriter>> MakeWriter(
 }
 
 arrow::Status Write(RowFormat format, ScanStream& rows) {
-  if (format == RowFormat::kJsonLines) return WriteJson(rows);
-  arrow::io::StdoutStream out;
+  StandardOutput out;
+  if (format == RowFormat::kJsonLines) return WriteJson(rows, out);
   ARROW_ASSIGN_OR_RAISE(const auto writer, MakeWriter(format, &out, rows.schema()));
   return WriteBatches(rows, *writer);
 }
@@ -68,10 +64,7 @@ arrow::Status ScanRows(const ScanVerbOptions& options) {
   scan.limit = options.limit;
   scan.offset = options.offset;
   ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(dataset, scan));
-  const arrow::Status written = Write(options.format, *rows);
-  // Ctrl-C also ends a write that waits for whoever reads.
-  if (!written.ok()) ARROW_RETURN_NOT_OK(CheckInterrupt());
-  return written;
+  return Write(options.format, *rows);
 }
 
 }  // namespace glaive::cli

@@ -134,8 +134,8 @@ def test_an_interrupted_scan_ends(tmp_path, form):
         assert process.stdout.read(1000)  # and no more: it waits
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
         assert b"interrupted" in process.stderr.read()
-        process.stdout.read()
     assert process.returncode == 130
 
 
