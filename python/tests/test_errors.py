@@ -101,9 +101,8 @@ def test_conflict(small, path):
 
 
 UNBUILT = [
-    lambda ds: ds.scanner(nearest={"column": "v", "q": [1.0]}),
-    lambda ds: ds.scanner(order_by=["a"]),
-    lambda ds: ds.to_table(columns={"b": "a + 1"}),
+    lambda ds: ds.scanner(full_text_query="words"),
+    lambda ds: ds.take([0], columns={"b": "a + 1"}),
     lambda ds: ds.filter(None),
     lambda ds: ds.get_fragment(0).partition_expression,
 ]
