@@ -125,10 +125,6 @@ def _text(fragment):
 UNSUPPORTED = {
     "commit_lock": lambda version: None,
     "storage_options": {"region": "nowhere"},
-    "auto_cleanup_options": {"interval": 1, "older_than_seconds": 1},
-    "initial_bases": ["a"],
-    "target_bases": ["a"],
-    "target_all_bases": True,
     "base_store_params": {"a": {"b": "c"}},
     "external_blob_mode": "ingest",
     "allow_external_blob_outside_bases": True,
@@ -160,7 +156,6 @@ def test_defaults_are_never_refused(path):
     defaults = dict.fromkeys(UNSUPPORTED)
     defaults |= {
         "storage_options": {},
-        "target_all_bases": False,
         "external_blob_mode": "reference",
     }
     defaults["allow_external_blob_outside_bases"] = False

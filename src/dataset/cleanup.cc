@@ -115,7 +115,9 @@ arrow::Result<RemovalStats> RunCleanup(const Dataset& dataset, const CleanupPlan
   Remover remover(store, options);
   for (const CleanupCandidate& file : plan.files) ARROW_RETURN_NOT_OK(remover.Remove(file));
   for (const std::string& folder : plan.index_folders) (void)store.DeleteFolder(folder);
-  // Last, so that what is left of a clean-up that was cut short is found by the next one.
+  // Last, and only after all else, so that the next clean-up knows what is left of this one:
+  // without the versions that referred to them, files could be a writer's.
+  if (remover.stats().failed_deletes > 0) return remover.stats();
   for (const CleanupCandidate& file : plan.manifests) ARROW_RETURN_NOT_OK(remover.Remove(file));
   return remover.stats();
 }

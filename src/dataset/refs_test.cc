@@ -23,7 +23,6 @@ using glaive::testing::IsOk;
 using glaive::testing::IsOkAndHolds;
 using ::testing::ElementsAre;
 using ::testing::Key;
-using ::testing::UnorderedElementsAre;
 
 constexpr const char* kUri = "refs-test://t";
 
