@@ -173,10 +173,10 @@ class Assembler {
         continue;
       }
       ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> united, arrow::AllocateBuffer(bytes));
-      std::transform(other.validity->data(), other.validity->data() + bytes,
-                     rows->validity->data(), united->mutable_data(), std::bit_or<uint8_t>());
-      rows->null_count = rows->num_slots - arrow::internal::CountSetBits(united->data(), 0,
-                                                                          rows->num_slots);
+      std::transform(other.validity->data(), other.validity->data() + bytes, rows->validity->data(),
+                     united->mutable_data(), std::bit_or<uint8_t>());
+      rows->null_count =
+          rows->num_slots - arrow::internal::CountSetBits(united->data(), 0, rows->num_slots);
       rows->validity = std::move(united);
     }
     return arrow::Status::OK();

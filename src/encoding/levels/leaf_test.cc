@@ -102,12 +102,14 @@ TEST(LeafTest, AStructIsWhereAnyOfItsLeavesIs) {
     return LayerRows{4, count, arrow::Buffer::FromString(std::string(1, static_cast<char>(valid))),
                      nullptr};
   };
-  const auto array = AssembleField(*field("f", type), {Leaf({nulls(0b0011, 2)}, "[1, 2, null, null]"),
-                                                       Leaf({nulls(0b0101, 2)}, "[5, null, 7, null]")});
+  const auto array =
+      AssembleField(*field("f", type), {Leaf({nulls(0b0011, 2)}, "[1, 2, null, null]"),
+                                        Leaf({nulls(0b0101, 2)}, "[5, null, 7, null]")});
   ASSERT_THAT(array, IsOk());
-  const auto expected = arrow::json::ArrayFromJSONString(
-                            type, R"([{"x": 1, "y": 5}, {"x": 2, "y": null}, {"x": null, "y": 7}, null])")
-                            .ValueOrDie();
+  const auto expected =
+      arrow::json::ArrayFromJSONString(
+          type, R"([{"x": 1, "y": 5}, {"x": 2, "y": null}, {"x": null, "y": 7}, null])")
+          .ValueOrDie();
   EXPECT_TRUE((*array)->Equals(*expected)) << (*array)->ToString();
   EXPECT_EQ((*array)->null_count(), 1);
 }
