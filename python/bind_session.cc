@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include "glaive/io_stats.h"
 #include "glaive/session.h"
 
 #include "bindings.h"
@@ -17,6 +18,17 @@ void BindSession(nb::module_& m) {
            "metadata_cache_bytes"_a = Session::kDefaultMetadataCacheBytes)
       .def_static("default", [] { return Session::Default(); })
       .def("size_bytes", &Session::size_bytes);
+
+  nb::class_<IoStats>(m, "IoStats")
+      .def_ro("get_requests", &IoStats::get_requests)
+      .def_ro("put_requests", &IoStats::put_requests)
+      .def_ro("list_requests", &IoStats::list_requests)
+      .def_ro("head_requests", &IoStats::head_requests)
+      .def_ro("delete_requests", &IoStats::delete_requests)
+      .def_ro("bytes_read", &IoStats::bytes_read)
+      .def_ro("bytes_written", &IoStats::bytes_written)
+      .def_ro("dependent_rounds", &IoStats::dependent_rounds);
+  nb::class_<IoRecorder>(m, "IoRecorder").def(nb::init<>()).def("stats", &IoRecorder::stats);
 }
 
 }  // namespace glaive::python

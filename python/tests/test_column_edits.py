@@ -189,7 +189,7 @@ def test_a_cast_of_an_indexed_column_is_refused(tables, files):
     path = tables[glaive]
     lance.dataset(path).create_scalar_index("a", "BTREE", name="by_a")
     before = files(path)
-    with pytest.raises(ValueError, match="by_a"):
+    with pytest.raises(OSError, match="by_a"):
         glaive.dataset(path).alter_columns({"path": "a", "data_type": pa.int32()})
     assert files(path) == before
     glaive.dataset(path).alter_columns({"path": "a", "name": "b"}, {"path": "v", "data_type": pa.float32()})
@@ -215,7 +215,7 @@ def test_refusals_leave_no_file(tables, files):
         lambda: fragment.delete_rows([10]),
     ]
     for call in wrong:
-        with pytest.raises(ValueError):
+        with pytest.raises((ValueError, OSError)):
             call()
     assert files(path) == before and dataset.latest_version == 2
 

@@ -138,8 +138,8 @@ arrow::Result<std::vector<std::optional<uint64_t>>> FindStableRows(
     const Dataset& dataset, std::span<const uint64_t> row_ids) {
   const read::Snapshot snapshot = SnapshotOf(dataset);
   ByteCache& cache = dataset.state()->session->state().cache;
-  const std::string key = fmt::format("r{}:{}", static_cast<const void*>(snapshot.location.store.get()),
-                                      snapshot.location.root);
+  const std::string key = fmt::format(
+      "r{}:{}", static_cast<const void*>(snapshot.location.store.get()), snapshot.location.root);
   const auto cached = cache.Get<CachedPlaces>(key);
   const auto known = cached != nullptr ? cached->places : nullptr;
   ARROW_ASSIGN_OR_RAISE(const auto places, RowIdPlaces::Advance(known, snapshot));

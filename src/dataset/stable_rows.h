@@ -27,7 +27,8 @@ class RowIdPlaces {
   };
 
   // With the fragments of the version that are not known yet. `known` may be null. A table that was
-  // removed and made anew under the same name does not match what is known of it, and starts afresh.
+  // removed and made anew under the same name does not match what is known of it, and starts
+  // afresh.
   static arrow::Result<std::shared_ptr<const RowIdPlaces>> Advance(
       std::shared_ptr<const RowIdPlaces> known, const read::Snapshot& snapshot);
 

@@ -14,7 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-wire::DataFragment NewFragment(std::string path, uint64_t num_rows, std::vector<RowRange> ids = {}) {
+wire::DataFragment NewFragment(std::string path, uint64_t num_rows,
+                               std::vector<RowRange> ids = {}) {
   wire::DataFile file{.path = std::move(path), .fields = {0}, .column_indices = {0}};
   file.file_major_version = file.file_minor_version = 2;
   wire::DataFragment fragment{.files = {file}, .physical_rows = num_rows};
@@ -88,7 +89,8 @@ TEST(RowIdPlacesTest, ARowThatMovedHasTwoPlaces) {
 }
 
 TEST(RowIdPlacesTest, ATableMadeAnewUnderTheSameNameIsAnother) {
-  const auto known = RowIdPlaces::Advance(nullptr, SnapshotOf(Appended(Empty(), "old"))).ValueOrDie();
+  const auto known =
+      RowIdPlaces::Advance(nullptr, SnapshotOf(Appended(Empty(), "old"))).ValueOrDie();
   table::Manifest anew = Empty();
   anew.next_row_id = 100;
   const auto places = RowIdPlaces::Advance(known, SnapshotOf(Appended(anew, "new"))).ValueOrDie();

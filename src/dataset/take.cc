@@ -236,8 +236,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const Dataset& dataset,
   std::vector<AskedRow> asked;
   asked.reserve(row_ids.size());
   if (dataset.has_stable_row_ids()) {
-    ARROW_ASSIGN_OR_RAISE(const auto addresses,
-                          dataset::FindStableRows(dataset, row_ids));
+    ARROW_ASSIGN_OR_RAISE(const auto addresses, dataset::FindStableRows(dataset, row_ids));
     for (size_t i = 0; i < addresses.size(); ++i) {
       if (addresses[i]) asked.push_back({*addresses[i] >> 32, *addresses[i] & UINT32_MAX, i});
     }

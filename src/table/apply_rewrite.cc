@@ -87,8 +87,8 @@ arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
 // An index that knew all rows of a group knows them in its new fragments, if it can tell them
 // there: by their ids, or because it was rewritten as well.
 void Follow(Index& index, const Move& move, bool knows_rows, const wire::Schema& schema) {
-  const bool follows =
-      knows_rows && index.covered->ContainsAll(move.from) && !IsOverlaid(index, move.overlaid, schema);
+  const bool follows = knows_rows && index.covered->ContainsAll(move.from) &&
+                       !IsOverlaid(index, move.overlaid, schema);
   index.covered->Remove(move.from);
   if (follows) index.covered->Add(move.to);
 }

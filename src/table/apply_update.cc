@@ -203,8 +203,7 @@ arrow::Result<RowOrigins> OriginsOf(const Manifest& manifest, const Moves& moves
 
 // The new fragments as they will be; which of them hold moved rows alone is noted.
 arrow::Result<std::vector<DataFragment>> NewFragments(Manifest& next, const Update& update,
-                                                      const std::set<int32_t>& live,
-                                                      Moves* moves) {
+                                                      const std::set<int32_t>& live, Moves* moves) {
   ARROW_ASSIGN_OR_RAISE(auto added, WithIds(update.new_fragments, next.max_fragment_id));
   RowOrigins origins;
   if (next.has_stable_row_ids()) {

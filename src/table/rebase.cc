@@ -114,8 +114,8 @@ arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& la
                                         const std::string& message) {
   ARROW_ASSIGN_OR_RAISE(Index index, IndexList::ParseEntry(message, {"(operation)"}));
   if (!index.covered || index.entry.is_system()) return message;
-  const std::set<int32_t> fields = RelatedFields(
-      latest.schema, {index.entry.fields.begin(), index.entry.fields.end()});
+  const std::set<int32_t> fields =
+      RelatedFields(latest.schema, {index.entry.fields.begin(), index.entry.fields.end()});
   std::vector<uint64_t> stale;
   for (const RowRange& range : index.covered->ranges()) {
     for (uint64_t id = range.begin; id < range.end; ++id) {

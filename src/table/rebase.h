@@ -17,9 +17,9 @@ struct RebasedFiles {
 
 // Makes a Delete or an Update that was read from `seen` one that follows `latest`: where a fragment
 // got another deletion file meanwhile, a new one holds both vectors; a fragment with no row left is
-// removed. A retryable CommitConflict if one of our rows is gone already. An index that a CreateIndex
-// brings does not cover fragments whose columns were written anew since it was built. The operation's
-// other fragments, and other operations, are left alone.
+// removed. A retryable CommitConflict if one of our rows is gone already. An index that a
+// CreateIndex brings does not cover fragments whose columns were written anew since it was built.
+// The operation's other fragments, and other operations, are left alone.
 arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                      Operation* operation, RebasedFiles* files);
 
