@@ -399,7 +399,7 @@ def test_constants_alone_are_columns(engines: tuple[Any, Any]) -> None:
 )
 def test_deep_nesting_is_refused(engines: tuple[Any, Any], condition: str) -> None:
     with pytest.raises(ValueError, match="levels deep"):
-        engines[0].count_rows(condition)
+        engines[0].to_table(filter=condition)
 
 
 def test_long_lists_are_sets(engines: tuple[Any, Any]) -> None:
@@ -418,4 +418,4 @@ def test_patterns_take_linear_time(engines: tuple[Any, Any], pattern: str) -> No
 
 def test_repeats_are_bounded(engines: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="too much"):
-        engines[0].count_rows("length(repeat(s, 2000000000)) > 1")
+        engines[0].to_table(filter="length(repeat(s, 2000000000)) > 1")
