@@ -107,7 +107,7 @@ def test_wrong_values(table):
         glaive.LanceDataset.commit(table, transaction, commit_timeout=timedelta(0))
     with pytest.raises(OSError, match="version 99 was not found") as caught:
         glaive.LanceDataset.commit(table, Op.Append([]), read_version=99)
-    assert caught.value.kind == "InvalidInput" and not isinstance(caught.value, ValueError)
+    assert caught.value.kind == "NotFound" and not isinstance(caught.value, ValueError)
 
 
 def test_messages_and_properties(table):

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "table/apply.h"
+#include "table/roaring.h"
 #include "table/row_lineage.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
@@ -114,6 +115,8 @@ TEST(ApplyRewriteTest, ValuesLaidOverAfterAnIndexWasBuiltAreNotKnownToIt) {
   wire::DataFile file{.path = "overlay", .fields = {0}, .column_indices = {0}};
   std::string overlay;
   wire::AppendBytes(1, wire::Serialize(file), &overlay);
+  const RowRange covered = {0, 1};
+  wire::AppendBytes(2, SerializeRoaring({&covered, 1}), &overlay);
   wire::AppendVarint(3, 2, &overlay);
   DataFragment overlaid = Parsed(before, 0);
   overlaid.overlays = {overlay};
