@@ -44,8 +44,6 @@ def replay(rows, said):
             begun = line["begin"]
         elif "done" in line:
             rows, begun, version = writer.apply(begun, rows), None, line["done"]
-        elif "refused" in line:
-            begun = None
     return rows, writer.apply(begun, rows) if begun else rows, version
 
 

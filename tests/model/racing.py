@@ -12,17 +12,5 @@ races.MIXES["everything"] = [
     *["upsert_own", "assign_shared", "compact", "add_column"],
 ]
 
-step = races.Worker.step
-
-
-def step_or_refuse(worker, kind):
-    try:
-        return step(worker, kind)
-    except NotImplementedError as error:
-        return {"op": kind.split("_")[0], "ok": False, "error": str(error)}
-
-
-races.Worker.step = step_or_refuse
-
 if __name__ == "__main__":
     races.main(*sys.argv[1:])
