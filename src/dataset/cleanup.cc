@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <functional>
 #include <thread>
 #include <utility>
 
@@ -75,20 +74,14 @@ class Remover {
   RemovalStats stats_;
 };
 
-// The branches that hold versions of this one, those furthest from it first.
-std::vector<ReferencedBranch> DeepestFirst(std::vector<ReferencedBranch> branches) {
-  std::ranges::sort(branches, std::greater(), &ReferencedBranch::referenced_version);
-  return branches;
-}
-
 arrow::Result<RemovalStats> CleanBranches(const Dataset& dataset,
                                           const std::vector<ReferencedBranch>& branches,
                                           const CleanupOptions& options) {
   RemovalStats stats;
-  for (const ReferencedBranch& branch : DeepestFirst(branches)) {
+  for (const ReferencedBranch& branch : branches) {
     ARROW_ASSIGN_OR_RAISE(const Dataset latest,
                           Checkout(dataset, BranchVersion{branch.name, std::nullopt}));
-    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*latest.state()->manifest, /*always=*/false));
+    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*latest.state()->manifest));
     if (!own) continue;
     own->delete_rate_limit = options.delete_rate_limit;
     own->progress = options.progress;
@@ -136,8 +129,7 @@ arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_fr
   return stats;
 }
 
-arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest,
-                                                         bool always) {
+arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest) {
   const auto value = [&](const std::string& name) -> std::optional<std::string> {
     const auto found = manifest.config.find("lance.auto_cleanup." + name);
     return found == manifest.config.end() ? std::nullopt : std::optional(found->second);
@@ -146,7 +138,7 @@ arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& 
   if (!interval) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const uint64_t versions,
                         NumberIn("lance.auto_cleanup.interval", *interval));
-  if (!always && versions != 0 && manifest.version % versions != 0) return std::nullopt;
+  if (versions != 0 && manifest.version % versions != 0) return std::nullopt;
 
   CleanupOptions options{.error_if_tagged_old_versions = false};
   if (const auto age = value("older_than")) {

@@ -35,8 +35,7 @@ arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_fr
                                         const CleanupOptions& options);
 
 // What the version's config asks to be cleaned after it was made; nothing where it does not, or not
-// this time. With `always`, whatever the interval. InvalidInput for values that cannot be read.
-arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest,
-                                                         bool always);
+// this time. InvalidInput for values that cannot be read.
+arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest);
 
 }  // namespace glaive::dataset

@@ -11,7 +11,7 @@ namespace {
 // The version before stays too: whoever read it is likely still at work.
 arrow::Status CleanUpAfter(const table::TableLocation& table, const table::ManifestPtr& made) {
   constexpr uint64_t kDetached = uint64_t{1} << 63;
-  ARROW_ASSIGN_OR_RAISE(const auto options, AutoCleanup(*made, /*always=*/false));
+  ARROW_ASSIGN_OR_RAISE(const auto options, AutoCleanup(*made));
   if (!options || (made->version & kDetached) != 0) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, MakeDataset(table, made, nullptr));
   return CleanUpFrom(dataset, made->version - 1, *options).status();
