@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from glaive import LanceOperation as Op
 from glaive.dataset import LANCE_COMMIT_MESSAGE_KEY
-from glaive.fragment import DataFile, FragmentMetadata, write_fragments
+from glaive.fragment import FragmentMetadata, write_fragments
 
 ROWS = pa.table({"a": range(6), "s": [f"s{i}" for i in range(6)]})
 
@@ -161,50 +161,3 @@ def test_renumbered_fields_are_refused(table):
     with pytest.raises(OSError, match="id"):
         glaive.LanceDataset.commit(table, Op.Project(renumbered), read_version=1)
     assert table.latest_version == 1
-
-
-def column_file(table, name, values):
-    schema = pa.schema([("a", pa.int64())])
-    with glaive.file.LanceFileWriter(f"{table.uri}/data/{name}", schema, version="2.2") as out:
-        out.write_batch(pa.record_batch([pa.array(values, pa.int64())], schema=schema))
-    return DataFile(name, [0], [0], 2, 2)
-
-
-def overlay(table, number, offsets, values, fragment_id=0):
-    file = column_file(table, f"overlay{number}.lance", values)
-    group = Op.DataOverlayGroup(fragment_id, [Op.DataOverlayFile(file, offsets)])
-    newest = glaive.dataset(table.uri)
-    return glaive.LanceDataset.commit(newest, Op.DataOverlay([group]), newest.version)
-
-
-def test_overlays(table, monkeypatch):
-    with pytest.raises(NotImplementedError, match="LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES"):
-        overlay(table, 0, [0], [9])
-    monkeypatch.setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")
-    overlay(table, 1, [2, 0], [10, 12])  # the lowest row has the first value
-    made = overlay(table, 2, [1, 2], [21, None])
-    assert made.to_table()["a"].to_pylist() == [10, 21, None, 3, 4, 5]
-    assert made.to_table(filter="a > 9")["s"].to_pylist() == ["s0", "s1"]
-    assert made.take([2, 0], columns=["a"])["a"].to_pylist() == [None, 10]
-    assert lance.dataset(table.uri).to_table() == made.to_table()
-    metadata = made.get_fragment(0).metadata
-    assert [o.committed_version for o in metadata.overlays] == [2, 3]
-    assert [list(o.offsets) for o in metadata.overlays] == [[0, 2], [1, 2]]
-    theirs = lance.dataset(table.uri).get_fragment(0).metadata
-    assert metadata.to_json() == theirs.to_json()
-    made.delete("a = 21")
-    assert made.to_table()["a"].to_pylist() == [10, None, 3, 4, 5]
-    made.optimize.compact_files()
-    assert made.to_table()["a"].to_pylist() == [10, None, 3, 4, 5]
-    assert [f.metadata.overlays for f in made.get_fragments()] == [[]]
-    lance.dataset(table.uri).validate()
-
-
-def test_a_replacement_is_not_hidden_by_an_older_overlay(table, monkeypatch):
-    monkeypatch.setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")
-    file = column_file(table, "new.lance", [7, 8, 9])
-    overlay(table, 1, [0], [100])
-    operation = Op.DataReplacement([Op.DataReplacementGroup(0, file)])
-    made = glaive.LanceDataset.commit(table, operation, read_version=1)
-    assert made.to_table()["a"].to_pylist() == [7, 8, 9, 3, 4, 5]
-    assert lance.dataset(table.uri).to_table() == made.to_table()

@@ -39,6 +39,15 @@ const std::shared_ptr<arrow::ArrayData>& PartAt(const std::shared_ptr<arrow::Arr
   return *part;
 }
 
+// The field with nothing below its structs but what a path leads to.
+wire::Field Pruned(wire::Field field, std::span<const int> path) {
+  if (path.empty()) return field;
+  wire::Field child = Pruned(field.children[static_cast<size_t>(path.front())], path.subspan(1));
+  field.children.clear();
+  field.children.push_back(std::move(child));
+  return field;
+}
+
 // Calls visit(position of the row among `rows`, rank of the row in the coverage) for each row of
 // both, in order.
 template <typename Visit>
@@ -93,7 +102,8 @@ class OverlayReader::Opener {
         overlays_, {}, [](const Overlay& overlay) { return overlay.message.committed_version; });
     for (size_t i = 0; i < projection.fields.size(); ++i) {
       Column column{.read_field = i};
-      ARROW_RETURN_NOT_OK(Visit(projection.fields[i].field, column));
+      top_ = &projection.fields[i].field;
+      ARROW_RETURN_NOT_OK(Visit(*top_, column));
     }
     return std::move(columns_);
   }
@@ -124,7 +134,7 @@ class OverlayReader::Opener {
       ARROW_RETURN_NOT_OK(AddLayer(*overlay, leaf_ids, column));
     }
     if (column.layers.empty()) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(column.field, wire::ToArrow(field));
+    ARROW_ASSIGN_OR_RAISE(column.field, wire::ToArrow(Pruned(*top_, column.path)));
     ARROW_ASSIGN_OR_RAISE(column.leaves, encoding::LeavesOf(*column.field));
     columns_.push_back(std::move(column));
     return arrow::Status::OK();
@@ -180,7 +190,8 @@ class OverlayReader::Opener {
 
   const Snapshot& snapshot_;
   const wire::DataFragment& fragment_;
-  std::vector<Overlay> overlays_;  // oldest first
+  const wire::Field* top_ = nullptr;  // the field that is visited
+  std::vector<Overlay> overlays_;     // oldest first
   std::vector<Column> columns_;
 };
 
@@ -216,6 +227,10 @@ arrow::Result<std::shared_ptr<arrow::Array>> OverlayReader::Merge(
     }
     ARROW_ASSIGN_OR_RAISE(auto leaves, layer.file->ReadColumns(reads, ToRanges(ranks)));
     ARROW_ASSIGN_OR_RAISE(auto values, encoding::AssembleField(*column.field, std::move(leaves)));
+    for (size_t depth = 0; depth < column.path.size(); ++depth) {
+      ARROW_ASSIGN_OR_RAISE(values,
+                            static_cast<const arrow::StructArray&>(*values).GetFlattenedField(0));
+    }
     if (static_cast<uint64_t>(values->length()) != ranks.size()) {
       return Corrupt({layer.file->path()}, "an overlay gave {} values, expected {}",
                      values->length(), ranks.size());

@@ -57,6 +57,8 @@ class OverlayReader {
   struct Column {
     size_t read_field = 0;
     std::vector<int> path;  // children of structs to go down, from the field
+    // The top-level field with nothing below its structs but this: a column's levels tell of all
+    // that is above it.
     std::shared_ptr<arrow::Field> field;
     std::vector<encoding::LeafPath> leaves;
     std::vector<Layer> layers;  // newest first
