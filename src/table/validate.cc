@@ -25,6 +25,31 @@ void CollectColumns(const std::vector<wire::Field>& fields, bool inside_column, 
   }
 }
 
+// Columns in which every row has a value: those that are not there would read as nulls.
+void CollectRequired(const std::vector<wire::Field>& fields, std::vector<const wire::Field*>* required) {
+  for (const wire::Field& field : fields) {
+    if (field.nullable) continue;
+    if (wire::IsSingleColumn(field)) {
+      required->push_back(&field);
+    } else if (field.logical_type == "struct") {
+      CollectRequired(field.children, required);
+    }
+  }
+}
+
+arrow::Status CheckHoldsRequired(const DataFragment& fragment,
+                                 const std::vector<const wire::Field*>& required) {
+  for (const wire::Field* field : required) {
+    const bool held = std::ranges::any_of(fragment.files, [&](const DataFile& file) {
+      return std::ranges::count(file.fields, field->id) > 0;
+    });
+    if (held) continue;
+    return InvalidInput("a fragment of {} rows has no values of the required column '{}' (field {})",
+                        fragment.physical_rows, field->name, field->id);
+  }
+  return arrow::Status::OK();
+}
+
 // From 2.1 on a file has a column for each leaf; a field that is only what others make up has none.
 // What the schema does not know is a dropped column's, of which nothing is asked.
 arrow::Status CheckColumns(const DataFile& file, const ColumnRule& rule) {
@@ -102,9 +127,12 @@ arrow::Status CheckOffsets(const Update& update) {
 
 arrow::Status Validate(const Manifest& previous, const Operation& operation, const Manifest& next) {
   ColumnRule rule;
+  std::vector<const wire::Field*> required;
   CollectColumns(next.schema.fields, false, &rule);
+  CollectRequired(next.schema.fields, &required);
   for (const auto* fragments : BroughtFragments(operation)) {
     for (const DataFragment& fragment : *fragments) {
+      ARROW_RETURN_NOT_OK(CheckHoldsRequired(fragment, required));
       ARROW_RETURN_NOT_OK(CheckFragment(fragment, rule, next.data_file_version));
     }
   }

@@ -78,6 +78,28 @@ TEST(ValidateTest, AFieldIsInOneFileOfAFragment) {
               IsError(ErrorKind::kInvalidInput, "field 4; one of them is g"));
 }
 
+// An append that was staged before a required column was added, or a merge that adds one and leaves
+// out a fragment.
+TEST(ValidateTest, RequiredColumnsHaveValuesInEveryFragmentThatIsBrought) {
+  Manifest before = Example();
+  before.schema.fields.push_back(
+      {.id = 5, .name = "c", .logical_type = "int64", .nullable = false});
+  EXPECT_THAT(Apply(before, Append{{NewFragment("staged")}}),
+              IsError(ErrorKind::kInvalidInput, "required column 'c'"));
+  Merge merge{.fragments = {Parsed(Example(), 0), Parsed(Example(), 1)}, .schema = before.schema};
+  merge.fragments[0].files.push_back(File("c0", {5}, {0}));
+  EXPECT_THAT(Apply(Example(), merge), IsError(ErrorKind::kInvalidInput, "required column 'c'"));
+  merge.fragments[1].files.push_back(File("c1", {5}, {0}));
+  EXPECT_THAT(Apply(Example(), merge).status(), IsOk());
+
+  Field inner{.id = 5, .name = "inner", .logical_type = "int64", .nullable = false};
+  Field outer{.id = 6, .name = "outer", .logical_type = "struct"};
+  outer.children = {inner};
+  before.schema.fields.back() = outer;
+  EXPECT_THAT(Apply(before, Append{{NewFragment("staged")}}).status(), IsOk())
+      << "a struct that may be null";
+}
+
 TEST(ValidateTest, OffsetsBelongToFragmentsThatAreBrought) {
   const Update update{.updated_fragments = {Parsed(Example(), 0)},
                       .mode = Update::Mode::kRewriteColumns,
