@@ -109,6 +109,7 @@ BoundPtr MakeCast(BoundPtr node, const std::shared_ptr<arrow::DataType>& type, b
 
 arrow::Result<std::shared_ptr<arrow::Array>> ToArray(const arrow::Datum& value, int64_t num_rows) {
   if (!value.is_scalar()) return value.make_array();
+  if (num_rows == 0) return arrow::MakeEmptyArray(value.type());  // Arrow repeats no list 0 times
   return arrow::MakeArrayFromScalar(*value.scalar(), num_rows);
 }
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include <arrow/array/util.h>
 #include <arrow/record_batch.h>
 
 #include "query/bound_nodes.h"
@@ -24,8 +23,7 @@ class SqlValue final : public ComputedValue {
   arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(
       const arrow::RecordBatch& batch) const override {
     ARROW_ASSIGN_OR_RAISE(const arrow::Datum value, bound_.expression->Evaluate(batch));
-    if (value.is_scalar()) return arrow::MakeArrayFromScalar(*value.scalar(), batch.num_rows());
-    return value.make_array();
+    return ToArray(value, batch.num_rows());
   }
 
  private:

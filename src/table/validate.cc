@@ -26,7 +26,8 @@ void CollectColumns(const std::vector<wire::Field>& fields, bool inside_column, 
 }
 
 // Columns in which every row has a value: those that are not there would read as nulls.
-void CollectRequired(const std::vector<wire::Field>& fields, std::vector<const wire::Field*>* required) {
+void CollectRequired(const std::vector<wire::Field>& fields,
+                     std::vector<const wire::Field*>* required) {
   for (const wire::Field& field : fields) {
     if (field.nullable) continue;
     if (wire::IsSingleColumn(field)) {
@@ -44,8 +45,9 @@ arrow::Status CheckHoldsRequired(const DataFragment& fragment,
       return std::ranges::count(file.fields, field->id) > 0;
     });
     if (held) continue;
-    return InvalidInput("a fragment of {} rows has no values of the required column '{}' (field {})",
-                        fragment.physical_rows, field->name, field->id);
+    return InvalidInput(
+        "a fragment of {} rows has no values of the required column '{}' (field {})",
+        fragment.physical_rows, field->name, field->id);
   }
   return arrow::Status::OK();
 }
