@@ -31,7 +31,8 @@ def test_the_columns_are_pylances(table):
     both(table, lambda ds: ds.take([0, 11, 30, 2], columns=COLUMNS).to_pydict())
     both(table, lambda ds: ds.to_table(columns=["a"], filter="_row_last_updated_at_version > 2"))
     both(table, lambda ds: ds.count_rows("_row_created_at_version = 4"))
-    both(table, lambda ds: ds.scanner(columns=COLUMNS[:1] + COLUMNS[4:], with_row_id=True, include_deleted_rows=True).to_table())
+    everything = {"columns": COLUMNS[:1] + COLUMNS[4:], "with_row_id": True, "include_deleted_rows": True}
+    both(table, lambda ds: ds.scanner(**everything).to_table().to_pydict())
 
 
 def test_compaction_carries_them_on(table):

@@ -174,6 +174,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
   const auto deleted = deletions_->offsets();
   auto next_deleted = deleted.begin();
   int64_t position = 0;
+  // What a deleted row was called is not told; where it stands and which versions it is of are.
+  const bool is_place = column == SystemColumn::kRowId || column == SystemColumn::kRowAddress;
   int64_t null_count = 0;
   for (const RowRange& range : rows) {
     next_deleted = std::lower_bound(next_deleted, deleted.end(), range.begin);
@@ -182,7 +184,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
       out[position] =
           SystemValue(column, row, static_cast<uint64_t>(next_deleted - deleted.begin()));
       next_deleted += is_deleted ? 1 : 0;
-      const bool is_null = is_deleted && column != SystemColumn::kRowOffset;
+      const bool is_null = is_deleted && is_place;
       null_count += is_null ? 1 : 0;
       arrow::bit_util::SetBitTo(validity->mutable_data(), position, !is_null);
     }
