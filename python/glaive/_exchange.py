@@ -411,7 +411,7 @@ _FROM_NATIVE: dict[str, Callable[[Any], LanceOperation.BaseOperation]] = {
         _metadata(op.fragments), LanceSchema(op.schema), op.preserves_nullability
     ),
     "Restore": lambda op: LanceOperation.Restore(op.version),
-    "ReserveFragments": lambda op: LanceOperation.ReserveFragments(op.num_fragments),
+    "ReserveFragments": lambda op: LanceOperation.BaseOperation(),  # as pylance shows it
     "Update": _python_update,
     "Project": lambda op: LanceOperation.Project(LanceSchema(op.schema), op.preserves_nullability),
     "UpdateConfig": lambda op: LanceOperation.UpdateConfig(
@@ -434,9 +434,9 @@ _FROM_NATIVE: dict[str, Callable[[Any], LanceOperation.BaseOperation]] = {
             for group in op.groups
         ]
     ),
-    "UpdateMemWalState": lambda op: LanceOperation.UpdateMemWalState(op.compacted_sstables),
+    "UpdateMemWalState": lambda op: LanceOperation.BaseOperation(),
     "Clone": lambda op: LanceOperation.Clone(
         op.is_shallow, op.ref_name, op.ref_version, op.ref_path, op.branch_name
     ),
-    "UpdateBases": lambda op: LanceOperation.UpdateBases(op.new_bases),
+    "UpdateBases": lambda op: LanceOperation.BaseOperation(),
 }

@@ -325,18 +325,18 @@ class LanceOperation:
 
     @dataclass
     class ReserveFragments(BaseOperation):
-        """Fragment ids for a later Rewrite. pylance shows it as no operation."""
+        """Fragment ids for a later Rewrite. As in pylance it is read back as a BaseOperation."""
 
         num_fragments: int
 
     @dataclass
     class UpdateBases(BaseOperation):
-        """More places where files may lie. pylance shows it as no operation."""
+        """More places where files may lie. As in pylance it is read back as a BaseOperation."""
 
         new_bases: list[Any]
 
     @dataclass
     class UpdateMemWalState(BaseOperation):
-        """Progress of a write-ahead log, as its messages. pylance shows it as no operation."""
+        """Progress of a write-ahead log, as its messages. It is read back as a BaseOperation."""
 
         compacted_sstables: list[bytes]

@@ -88,12 +88,7 @@ class RowUpdater {
         columns.push_back(rows->GetColumnByName(schema_->field(i)->name()));
         continue;
       }
-      ARROW_ASSIGN_OR_RAISE(auto values, update->value->Evaluate(*rows));
-      auto cast = CastTo(schema_->field(i)->type(), std::move(values));
-      if (!cast.ok()) {
-        return InvalidInput("column '{}': {}", schema_->field(i)->name(), cast.status().message());
-      }
-      columns.push_back(*std::move(cast));
+      ARROW_ASSIGN_OR_RAISE(columns.emplace_back(), Evaluate(*update, *rows));
     }
     columns.push_back(rows->GetColumnByName(kAddress));
     return arrow::RecordBatch::Make(output_, rows->num_rows(), std::move(columns));
@@ -115,6 +110,16 @@ class RowUpdater {
     output_ = arrow::schema(std::move(fields));
   }
 
+  // The new values, as the column's type.
+  arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(const BoundUpdate& update,
+                                                        const arrow::RecordBatch& rows) const {
+    const arrow::Field& field = *schema_->field(update.column);
+    ARROW_ASSIGN_OR_RAISE(auto values, update.value->Evaluate(rows));
+    auto cast = CastTo(field.type(), std::move(values));
+    if (cast.ok()) return cast;
+    return InvalidInput("column '{}': {}", field.name(), cast.status().message());
+  }
+
   arrow::Status Bind(const ColumnUpdate& update) {
     const int column = schema_->GetFieldIndex(update.column);
     if (column < 0) return NoSuchTarget(update.column);
@@ -122,6 +127,11 @@ class RowUpdater {
       return InvalidInput("Column '{}' is updated more than once", update.column);
     }
     ARROW_ASSIGN_OR_RAISE(auto value, ComputedValue::FromSql(update.sql, *schema_));
+    // A constant that does not fit is a mistake in any row, and known before one is read.
+    if (value->columns().empty()) {
+      const auto one_row = arrow::RecordBatch::Make(arrow::schema({}), 1, arrow::ArrayVector());
+      ARROW_RETURN_NOT_OK(Evaluate({column, value}, *one_row).status());
+    }
     updates_.push_back({column, std::move(value)});
     return arrow::Status::OK();
   }
