@@ -138,6 +138,8 @@ def row_numbers(values: Any) -> memoryview:
     elif not isinstance(values, pa.Array):
         if not hasattr(values, "__array__"):
             values = list(values)
+            if any(isinstance(value, float) for value in values):  # Arrow would cut them off
+                raise TypeError("a row number is an integer, not a float")
         # In two steps where needed: an empty list has no type, and numpy's integers have their own.
         values = pa.array(values, pa.uint64()) if isinstance(values, list) else pa.array(values)
     numbers = values.cast(pa.uint64())

@@ -335,6 +335,7 @@ def _cleanup_options(
         older_than = timedelta(days=14)
     options = _native.CleanupOptions()
     if older_than:
+        older_than = max(older_than, timedelta())  # a time to come is as good as now
         options.older_than_ns = older_than // timedelta(microseconds=1) * 1000
     options.retain_versions = retain_versions
     options.versions = versions

@@ -112,6 +112,10 @@ def test_all_conditions_must_hold(table, path):
     assert [v["version"] for v in lance.dataset(path).versions()] == [2, 3, 4]
 
 
+def test_a_time_to_come_is_as_good_as_now(table):
+    assert table.cleanup_old_versions(timedelta(days=-1)).old_versions == 3
+
+
 def test_a_handle_on_an_old_version_keeps_what_came_after(table, path):
     table.checkout_version(3).cleanup_old_versions(older_than=timedelta(0))
     assert [v["version"] for v in lance.dataset(path).versions()] == [3, 4]

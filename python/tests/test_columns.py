@@ -79,6 +79,8 @@ def test_what_was_added_goes_on(small, path):
         (lambda ds: ds.add_columns({"a": "a + 1"}), "a already exists"),
         (lambda ds: ds.add_columns({"b": "nope + 1"}), "nope"),
         (lambda ds: ds.add_columns({"b": "a +"}), "a \\+"),
+        (lambda ds: ds.add_columns({"": "1"}), "cannot be called"),
+        (lambda ds: ds.alter_columns({"path": "a", "name": "_rowid"}), "cannot be called"),
         (lambda ds: ds.drop_columns(["nope"]), "nope"),
         (lambda ds: ds.drop_columns(["a", "s"]), "all columns"),
     ],

@@ -108,6 +108,11 @@ def test_take(small):
         small.take([-1])
 
 
+def test_row_numbers_are_whole(small):
+    with pytest.raises(TypeError, match="float"):
+        small.take([1.5])
+
+
 def test_fragments(small, path):
     ours, theirs = small.get_fragments(), lance.dataset(path).get_fragments()
     assert [f.fragment_id for f in ours] == [0, 1, 2]

@@ -419,3 +419,29 @@ def test_patterns_take_linear_time(engines: tuple[Any, Any], pattern: str) -> No
 def test_repeats_are_bounded(engines: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="too much"):
         engines[0].to_table(filter="length(repeat(s, 2000000000)) > 1")
+
+
+@pytest.mark.parametrize("literal", ["1e400", "-1e400", "1e-400", "1e308"])
+def test_numbers_beyond_doubles(literal, tmp_path):
+    rows = pa.table({"f": [1.0]})
+    values = []
+    for engine in (glaive, lance):
+        ds = engine.write_dataset(rows, str(tmp_path / engine.__name__))
+        ds.update({"f": literal})
+        values.append(ds.to_table()["f"].to_pylist())
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("query", [[1.0, 1.0], [0.0, 0.0], [math.nan, 0.0]])
+def test_what_has_no_distance_is_not_near(metric, query, tmp_path):
+    vectors = [[0.0, 0.0], [math.nan, 1.0], None, [1.0, 2.0], [None, 3.0], [5.0, 5.0]]
+    rows = pa.table({"i": range(6), "v": pa.array(vectors, pa.list_(pa.float32(), 2))})
+    path = str(tmp_path / "t")
+    lance.write_dataset(rows, path, max_rows_per_file=4)
+    nearest = {"column": "v", "q": query, "k": 6, "metric": metric, "use_index": False}
+    found, wanted = (
+        sorted(engine.dataset(path).to_table(nearest=nearest)["i"].to_pylist())
+        for engine in (glaive, lance)
+    )
+    assert found == wanted

@@ -125,18 +125,18 @@ wire::Schema AllNullable(wire::Schema schema) {
   return schema;
 }
 
+bool IsReserved(std::string_view name) {
+  return name == "_rowid" || name == "_rowaddr" || name == "_rowoffset" ||
+         name == "_row_created_at_version" || name == "_row_last_updated_at_version";
+}
+
 arrow::Result<AddedFields> AddFields(const wire::Schema& table, const arrow::Schema& added,
                                      int32_t max_field_id, FileVersion version) {
   if (added.num_fields() == 0) return InvalidInput("there is no column to add");
   for (const auto& field : added.fields()) {
-    if (field->name().starts_with("_row")) {
-      for (const std::string_view reserved :
-           {"_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version",
-            "_row_last_updated_at_version"}) {
-        if (field->name() == reserved) {
-          return InvalidInput("Column {} is a reserved metadata column", field->name());
-        }
-      }
+    if (field->name().empty()) return InvalidInput("a column cannot be called \"\"");
+    if (IsReserved(field->name())) {
+      return InvalidInput("Column {} is a reserved metadata column", field->name());
     }
     if (added.GetAllFieldIndices(field->name()).size() > 1) {
       return InvalidInput("Column {} is added more than once", field->name());

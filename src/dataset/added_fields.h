@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include <arrow/result.h>
@@ -24,6 +25,9 @@ struct AddedFields {
 // Errors: InvalidInput for names that are taken or reserved, and for no field at all.
 arrow::Result<AddedFields> AddFields(const wire::Schema& table, const arrow::Schema& added,
                                      int32_t max_field_id, FileVersion version);
+
+// Whether scans give columns of their own by this name.
+bool IsReserved(std::string_view name);
 
 // The part of `fields` for which `keep` holds, each with all that is below it, and the way there.
 std::vector<wire::Field> KeepFields(std::vector<wire::Field> fields,

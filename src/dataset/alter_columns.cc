@@ -13,6 +13,7 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "dataset/added_fields.h"
 #include "dataset/column_job.h"
 #include "dataset/dataset_state.h"
 #include "dataset/new_columns.h"
@@ -154,7 +155,8 @@ arrow::Status Alterations::Add(const ColumnAlteration& alteration) {
   if (alteration.name) {
     const bool is_top = std::ranges::any_of(
         before_.fields, [&](const wire::Field& field) { return field.id == from->id; });
-    if (alteration.name->empty() || (is_top && alteration.name->find('.') != std::string::npos)) {
+    if (alteration.name->empty() || (is_top && (alteration.name->find('.') != std::string::npos ||
+                                                dataset::IsReserved(*alteration.name)))) {
       return InvalidInput("Column \"{}\" cannot be called \"{}\"", alteration.path,
                           *alteration.name);
     }

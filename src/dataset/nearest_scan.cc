@@ -37,10 +37,8 @@ struct Candidate {
   float distance;
   uint64_t address;
 
-  // NaN, of vectors without a length, is far from everything.
   bool operator<(const Candidate& other) const {
-    return std::tuple(std::isnan(distance), distance, address) <
-           std::tuple(std::isnan(other.distance), other.distance, other.address);
+    return std::tie(distance, address) < std::tie(other.distance, other.address);
   }
 };
 
@@ -187,7 +185,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> NearestOf(const Search& searc
     const auto distances = query::Distances(search.distance, vectors, *vector);
     for (int64_t row = 0; row < batch.num_rows(); ++row) {
       const float distance = distances[static_cast<size_t>(row)];
-      if (vectors.IsNull(row) || (search.min_distance && !(distance >= *search.min_distance)) ||
+      // NaN, of vectors with a NaN or without a direction, is no distance.
+      if (vectors.IsNull(row) || std::isnan(distance) ||
+          (search.min_distance && !(distance >= *search.min_distance)) ||
           (search.max_distance && !(distance < *search.max_distance))) {
         continue;
       }

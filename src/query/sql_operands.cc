@@ -1,5 +1,6 @@
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -53,7 +54,9 @@ std::shared_ptr<arrow::Scalar> NumberOf(std::string_view digits, bool negative) 
     return arrow::MakeScalar(positive);
   }
   double real = 0;
-  std::from_chars(text.data(), end, real);  // beyond the range of a double: 0 or the largest
+  if (std::from_chars(text.data(), end, real).ec == std::errc::result_out_of_range) {
+    real = std::strtod(text.c_str(), nullptr);  // 0 or infinite
+  }
   return arrow::MakeScalar(real);
 }
 

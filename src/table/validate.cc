@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "table/validate_schema.h"
+#include "wire/file_version.h"
 
 namespace glaive::table {
 namespace {
@@ -72,6 +73,10 @@ arrow::Status CheckFragment(const DataFragment& fragment, const ColumnRule& rule
                             FileVersion table_version) {
   std::set<int32_t> live;
   for (const DataFile& file : fragment.files) {
+    if (!wire::FileVersionOf(file.file_major_version, file.file_minor_version)) {
+      return InvalidInput("data file {} is of version {}.{}, which is unknown", file.path,
+                          file.file_major_version, file.file_minor_version);
+    }
     const bool first_format = file.file_major_version < 2;
     if (first_format != (table_version == FileVersion::k0_1) &&
         !(file.file_major_version == 0 && file.file_minor_version == 3)) {

@@ -71,6 +71,12 @@ TEST(ValidateTest, FilesOfTheFirstFormatAreNotMixedIn) {
   EXPECT_THAT(AppendFile(first), IsError(ErrorKind::kInvalidInput, "cannot be mixed"));
 }
 
+TEST(ValidateTest, FilesOfUnknownVersionsAreRefused) {
+  DataFile later = File("f", {0}, {0});
+  later.file_major_version = 9;
+  EXPECT_THAT(AppendFile(later), IsError(ErrorKind::kInvalidInput, "version 9.2"));
+}
+
 TEST(ValidateTest, AFieldIsInOneFileOfAFragment) {
   DataFragment twice = NewFragment("f");
   twice.files.push_back(File("g", {4}, {0}));
