@@ -400,12 +400,15 @@ arrow::Result<std::vector<VersionRun>> ParseRowVersions(std::span<const std::byt
 std::string SerializeRowVersions(std::span<const VersionRun> runs) {
   std::string out;
   uint64_t offset = 0;
-  for (const VersionRun& run : runs) {
+  for (auto run = runs.begin(); run != runs.end();) {
+    const uint64_t version = run->version;
+    const uint64_t begin = offset;
+    for (; run != runs.end() && run->version == version; ++run) offset += run->num_rows;
+    if (offset == begin) continue;
     std::string message;
-    wire::AppendBytes(1, RangeSegment(offset, offset + run.num_rows), &message);
-    wire::AppendUnlessZero(2, run.version, &message);
+    wire::AppendBytes(1, RangeSegment(begin, offset), &message);
+    wire::AppendUnlessZero(2, version, &message);
     wire::AppendBytes(1, message, &out);
-    offset += run.num_rows;
   }
   return out;
 }

@@ -61,6 +61,7 @@ struct VersionRun {
 // Corrupt unless there are `num_rows` versions.
 arrow::Result<std::vector<VersionRun>> ParseRowVersions(std::span<const std::byte> message,
                                                         uint64_t num_rows, Location where);
+// Runs of one version that follow each other are written as one.
 std::string SerializeRowVersions(std::span<const VersionRun> runs);
 
 }  // namespace glaive::table

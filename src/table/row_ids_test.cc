@@ -116,6 +116,12 @@ TEST(RowVersionsTest, OnlyTheLengthOfASpanCounts) {
   EXPECT_THAT(ParseRowVersions(BytesOf(SerializeRowVersions(runs)), 4, {"m"}), IsOkAndHolds(runs));
 }
 
+TEST(RowIdsTest, RunsOfOneVersionAreWrittenAsOne) {
+  const std::vector<VersionRun> cut = {{1, 7}, {2, 7}, {0, 9}, {3, 8}, {1, 8}};
+  const std::vector<VersionRun> joined = {{3, 7}, {4, 8}};
+  EXPECT_EQ(SerializeRowVersions(cut), SerializeRowVersions(joined));
+}
+
 // In the forms and at the sizes that pylance would take.
 TEST(RowIdsTest, WritesTheSmallestForm) {
   const auto written = [](const std::vector<RowRange>& ids) {
