@@ -10,7 +10,7 @@ import sys
 
 import sequences
 
-SEQUENCES = int(os.environ.get("GLAIVE_MODEL_SEQUENCES", "60"))
+SEQUENCES = int(os.environ.get("GLAIVE_MODEL_SEQUENCES", "500"))
 FIRST = int(os.environ.get("GLAIVE_MODEL_FIRST", "0"))
 
 
