@@ -76,7 +76,7 @@ def test_expressions_see_the_old_values(tmp_path):
         ({"x": "nope"}, ValueError, "nope"),
         ({"ID": "1"}, ValueError, "ID"),
         ({}, ValueError, "No updates"),
-        ({"small": "40000"}, OSError, "small"),
+        ({"small": "40000"}, ValueError, "small"),
         ({"id": "s"}, OSError, "id"),
         ({"st.a": "1"}, NotImplementedError, "st.a"),
     ],

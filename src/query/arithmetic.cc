@@ -98,12 +98,13 @@ arrow::Result<BoundPtr> BindShift(BinaryOperator op, BoundPtr left, BoundPtr rig
                     type);
 }
 
-const char* KernelOf(BinaryOperator op) {
+// The least integer divided by -1 has no value; Arrow's unchecked kernel makes it 0.
+const char* KernelOf(BinaryOperator op, const arrow::DataType& type) {
   switch (op) {
     case BinaryOperator::kAdd: return "add";
     case BinaryOperator::kSubtract: return "subtract";
     case BinaryOperator::kMultiply: return "multiply";
-    default: return "divide";
+    default: return arrow::is_integer(type.id()) ? "divide_checked" : "divide";
   }
 }
 
@@ -148,7 +149,7 @@ arrow::Result<BoundPtr> BindArithmetic(BinaryOperator op, BoundPtr left, BoundPt
   left = MakeCast(std::move(left), type);
   right = MakeCast(std::move(right), type);
   if (op == BinaryOperator::kModulo) return std::make_shared<ModuloNode>(left, right);
-  return MakeCall(KernelOf(op), {std::move(left), std::move(right)}, type);
+  return MakeCall(KernelOf(op, *type), {std::move(left), std::move(right)}, type);
 }
 
 }  // namespace glaive::query

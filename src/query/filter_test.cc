@@ -288,6 +288,7 @@ TEST_F(FilterTest, RefusesWhatPylanceRefuses) {
       {"i IN (1, 'x')", "Utf8(\"x\")"},
       {"i BETWEEN 1.5 AND 7", "Float64(1.5)"},
       {"i / 0 = 1", "divide by zero"},
+      {"(id - id - 9223372036854775807 - 1) / -1 = 0", "overflow"},
       {"i % 0 = 1", "Divide by zero"},
       {"NULL", "does not return a boolean"},
       {"i", "does not return a boolean, but Int32"},
