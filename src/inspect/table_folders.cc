@@ -71,16 +71,19 @@ arrow::Result<std::vector<NamedManifest>> ListAllManifests(const TableFolder& fo
   const auto of_branch = folder.branch.empty() ? "" : fmt::format(" of branch {}", folder.branch);
   ARROW_ASSIGN_OR_RAISE(auto entries, table::ListManifests(folder.location));
   for (table::VersionEntry& entry : entries) {
-    std::string name = fmt::format("{}{}", entry.version, of_branch);
-    manifests.push_back({std::move(entry), std::move(name)});
+    NamedManifest& manifest = manifests.emplace_back();
+    manifest.name = fmt::format("{}{}", entry.version, of_branch);
+    manifest.entry = std::move(entry);
   }
   const std::string versions = folder.location.Path("_versions");
   ARROW_ASSIGN_OR_RAISE(const auto names, folder.location.store->ListNames(versions));
   for (const std::string& name : names) {
     const auto version = DetachedVersion(name);
     if (!version) continue;
-    manifests.push_back({{.version = *version, .path = versions + "/" + name},
-                         fmt::format("{} (detached){}", *version, of_branch)});
+    NamedManifest& manifest = manifests.emplace_back();
+    manifest.entry.version = *version;
+    manifest.entry.path = fmt::format("{}/{}", versions, name);
+    manifest.name = fmt::format("{} (detached){}", *version, of_branch);
   }
   return manifests;
 }
