@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "dataset/dataset_state.h"
+#include "dataset/scan_plan.h"
 #include "table/commit.h"
 
 namespace glaive {
@@ -27,20 +28,10 @@ ScanOptions ScanWhere(const Dataset& dataset, std::string filter) {
   return options;
 }
 
-arrow::Result<std::vector<uint64_t>> FragmentIds(const Dataset& dataset) {
-  std::vector<uint64_t> ids;
-  ARROW_RETURN_NOT_OK(
-      dataset.state()->manifest->fragments.Visit([&](const table::Fragment& fragment) {
-        ids.push_back(fragment.id());
-        return arrow::Status::OK();
-      }));
-  return ids;
-}
-
 // Fragments with rows of other ids than the fragment of that id in the other version has.
 arrow::Result<std::vector<uint64_t>> ChangedFragments(const Dataset& dataset,
                                                       const Dataset& other) {
-  ARROW_ASSIGN_OR_RAISE(const auto ids, FragmentIds(dataset));
+  ARROW_ASSIGN_OR_RAISE(const auto ids, dataset::FragmentIds(*dataset.state()->manifest));
   std::vector<uint64_t> changed;
   for (const uint64_t id : ids) {
     const auto left = dataset.state()->manifest->fragments.Find(id);

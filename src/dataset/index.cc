@@ -13,18 +13,10 @@
 #include "dataset/write_session.h"
 #include "read/snapshot.h"
 #include "table/index_coverage.h"
+#include "table/index_files.h"
 
 namespace glaive {
 namespace {
-
-std::string FormatUuid(const std::string& bytes) {
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<uint8_t>(bytes[i]));
-  }
-  return text;
-}
 
 // "BTree" of "/lance.table.BTreeIndexDetails".
 std::string TypeName(std::string_view type_url) {
@@ -53,7 +45,7 @@ std::vector<uint64_t> IdsIn(const table::FragmentSet& set) {
 
 IndexSegment SegmentOf(const table::Index& index) {
   const wire::IndexEntry& entry = index.entry;
-  IndexSegment segment = {.uuid = FormatUuid(entry.uuid),
+  IndexSegment segment = {.uuid = table::UuidText(entry.uuid),
                           .dataset_version = entry.dataset_version,
                           .format_version = entry.index_version,
                           .created_at_ms = entry.created_at_ms,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,21 +8,11 @@
 #include <arrow/result.h>
 
 #include "table/commit.h"
+#include "table/file_place.h"
 #include "table/manifest.h"
 #include "wire/fragment.h"
 
 namespace glaive::inspect {
-
-// A file in the store of the table that refers to it, or in another one.
-struct FilePlace {
-  std::shared_ptr<io::ObjectStore> store;
-  std::string path;
-};
-
-// Where a file lies that is `relative` to a root of a table ("data/a.lance"): in the table itself,
-// or under one of its bases. Bases that are no roots have their files directly below them.
-arrow::Result<FilePlace> PlaceOf(const table::TableLocation& table, const table::Manifest& manifest,
-                                 std::optional<uint32_t> base_id, const std::string& relative);
 
 // The data files of a fragment, those of its overlays included.
 arrow::Result<std::vector<wire::DataFile>> FilesOf(const wire::DataFragment& fragment,
@@ -48,7 +37,7 @@ class FileReferences {
   arrow::Status AddFragment(const table::TableLocation& table, const table::Manifest& manifest,
                             const wire::DataFragment& fragment, const std::string& version);
   arrow::Status AddIndices(const table::TableLocation& table, const table::Manifest& manifest);
-  void AddFile(const FilePlace& place, const std::string& version);
+  void AddFile(const table::FilePlace& place, const std::string& version);
 
   std::shared_ptr<io::ObjectStore> store_;
   std::unordered_map<std::string, std::string> files_;
@@ -56,8 +45,5 @@ class FileReferences {
   // Records of fragments that were followed: most versions share most of them.
   std::unordered_set<std::string> seen_;
 };
-
-// 16 bytes as the name of a folder: 8-4-4-4-12 hex digits.
-std::string FormatUuid(std::string_view bytes);
 
 }  // namespace glaive::inspect

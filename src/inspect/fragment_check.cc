@@ -71,8 +71,9 @@ class Checker {
   }
 
   arrow::Status CheckDataFile(const wire::DataFile& file, bool is_overlay) {
-    ARROW_ASSIGN_OR_RAISE(const FilePlace place, PlaceOf(snapshot_.location, *snapshot_.manifest,
-                                                         file.base_id, "data/" + file.path));
+    ARROW_ASSIGN_OR_RAISE(const table::FilePlace place,
+                          table::PlaceOf(snapshot_.location, *snapshot_.manifest,
+                                         table::FileKind::kData, file.path, file.base_id));
     ARROW_ASSIGN_OR_RAISE(const auto info, place.store->Head(place.path));
     if (!info) return FileNotFound({place.path}, "the data file is not there");
     if (file.file_size_bytes != 0 && info->size_bytes != file.file_size_bytes) {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "inspect/file_references.h"
+#include "table/index_files.h"
 #include "wire/fields.h"
 #include "wire/index.h"
 
@@ -36,7 +36,7 @@ arrow::Result<std::vector<StoredIndex>> IndicesWithoutFiles(const table::TableLo
                               wire::ParseIndexEntry(field.payload, field.where));
         ARROW_ASSIGN_OR_RAISE(const bool elsewhere, LiesElsewhere(field));
         if (entry.fields.empty() || elsewhere) return arrow::Status::OK();
-        StoredIndex index = {.uuid = FormatUuid(entry.uuid),
+        StoredIndex index = {.uuid = table::UuidText(entry.uuid),
                              .name = entry.name,
                              .folder = {},
                              .message = field.text()};

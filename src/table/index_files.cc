@@ -6,9 +6,8 @@
 #include "wire/index.h"
 
 namespace glaive::table {
-namespace {
 
-std::string UuidText(const std::string& bytes) {
+std::string UuidText(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -19,8 +18,6 @@ std::string UuidText(const std::string& bytes) {
   }
   return text;
 }
-
-}  // namespace
 
 arrow::Result<std::vector<IndexFolder>> IndexFolders(const std::string& index_section,
                                                      Location where) {
