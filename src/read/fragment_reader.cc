@@ -149,18 +149,59 @@ arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const Row
   return arrays;
 }
 
-uint64_t FragmentReader::SystemValue(SystemColumn column, uint64_t row,
-                                     uint64_t deleted_before) const {
+// Live rows are counted; a deleted one has the offset of the next that is live.
+void FragmentReader::FillOffsets(std::span<const RowRange> rows, uint64_t* out) const {
+  const auto deleted = deletions_->offsets();
+  auto next = deleted.begin();
+  for (const RowRange& range : rows) {
+    next = std::lower_bound(next, deleted.end(), range.begin);
+    for (uint64_t row = range.begin; row < range.end; ++row) {
+      *out++ = first_live_row_ + row - static_cast<uint64_t>(next - deleted.begin());
+      if (next != deleted.end() && *next == row) ++next;
+    }
+  }
+}
+
+void FragmentReader::FillSystem(SystemColumn column, std::span<const RowRange> rows,
+                                uint64_t* out) const {
   switch (column) {
-    case SystemColumn::kRowOffset: return first_live_row_ + row - deleted_before;
-    case SystemColumn::kCreatedAtVersion: return created_at_->At(row);
-    case SystemColumn::kLastUpdatedAtVersion: return last_updated_at_->At(row);
+    case SystemColumn::kRowOffset: return FillOffsets(rows, out);
+    case SystemColumn::kCreatedAtVersion: return created_at_->Get(rows, out);
+    case SystemColumn::kLastUpdatedAtVersion: return last_updated_at_->Get(rows, out);
     case SystemColumn::kRowId:
-      if (row_ids_) return row_ids_->At(row);
+      if (row_ids_) return row_ids_->Get(rows, out);
       break;
     case SystemColumn::kRowAddress: break;
   }
-  return fragment_.id << 32 | row;
+  const uint64_t base = fragment_.id << 32;
+  for (const RowRange& range : rows) {
+    for (uint64_t row = range.begin; row < range.end; ++row) *out++ = base | row;
+  }
+}
+
+// Null where every row is live.
+arrow::Result<std::shared_ptr<arrow::Buffer>> FragmentReader::LiveBitmap(
+    std::span<const RowRange> rows, int64_t* deleted_count) const {
+  *deleted_count = 0;
+  std::shared_ptr<arrow::Buffer> bitmap;
+  const auto deleted = deletions_->offsets();
+  auto next = deleted.begin();
+  uint64_t position = 0;
+  for (const RowRange& range : rows) {
+    if (next == deleted.end()) break;
+    next = std::lower_bound(next, deleted.end(), range.begin);
+    for (; next != deleted.end() && *next < range.end; ++next, ++*deleted_count) {
+      if (bitmap == nullptr) {
+        const auto num_rows = static_cast<int64_t>(CountRows(rows));
+        ARROW_ASSIGN_OR_RAISE(bitmap, arrow::AllocateBitmap(num_rows));
+        arrow::bit_util::SetBitsTo(bitmap->mutable_data(), 0, num_rows, true);
+      }
+      arrow::bit_util::ClearBit(bitmap->mutable_data(),
+                                static_cast<int64_t>(position + (*next - range.begin)));
+    }
+    position += range.size();
+  }
+  return bitmap;
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
@@ -168,29 +209,15 @@ arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
   const uint64_t num_rows = CountRows(rows);
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> values,
                         arrow::AllocateBuffer(static_cast<int64_t>(num_rows * sizeof(uint64_t))));
-  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> validity,
-                        arrow::AllocateEmptyBitmap(static_cast<int64_t>(num_rows)));
-  auto* out = reinterpret_cast<uint64_t*>(values->mutable_data());
-  const auto deleted = deletions_->offsets();
-  auto next_deleted = deleted.begin();
-  int64_t position = 0;
+  FillSystem(column, rows, reinterpret_cast<uint64_t*>(values->mutable_data()));
   // What a deleted row was called is not told; where it stands and which versions it is of are.
-  const bool is_place = column == SystemColumn::kRowId || column == SystemColumn::kRowAddress;
+  std::shared_ptr<arrow::Buffer> validity;
   int64_t null_count = 0;
-  for (const RowRange& range : rows) {
-    next_deleted = std::lower_bound(next_deleted, deleted.end(), range.begin);
-    for (uint64_t row = range.begin; row < range.end; ++row, ++position) {
-      const bool is_deleted = next_deleted != deleted.end() && *next_deleted == row;
-      out[position] =
-          SystemValue(column, row, static_cast<uint64_t>(next_deleted - deleted.begin()));
-      next_deleted += is_deleted ? 1 : 0;
-      const bool is_null = is_deleted && is_place;
-      null_count += is_null ? 1 : 0;
-      arrow::bit_util::SetBitTo(validity->mutable_data(), position, !is_null);
-    }
+  if (column == SystemColumn::kRowId || column == SystemColumn::kRowAddress) {
+    ARROW_ASSIGN_OR_RAISE(validity, LiveBitmap(rows, &null_count));
   }
-  return arrow::MakeArray(arrow::ArrayData::Make(
-      arrow::uint64(), position, {null_count > 0 ? validity : nullptr, values}, null_count));
+  return arrow::MakeArray(arrow::ArrayData::Make(arrow::uint64(), static_cast<int64_t>(num_rows),
+                                                 {validity, values}, null_count));
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> FragmentReader::Read(

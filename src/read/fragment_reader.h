@@ -47,7 +47,10 @@ class FragmentReader {
   arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows) const;
   arrow::Result<std::shared_ptr<arrow::Array>> SystemValues(SystemColumn column,
                                                             std::span<const RowRange> rows) const;
-  uint64_t SystemValue(SystemColumn column, uint64_t row, uint64_t deleted_before) const;
+  void FillSystem(SystemColumn column, std::span<const RowRange> rows, uint64_t* out) const;
+  void FillOffsets(std::span<const RowRange> rows, uint64_t* out) const;
+  arrow::Result<std::shared_ptr<arrow::Buffer>> LiveBitmap(std::span<const RowRange> rows,
+                                                           int64_t* deleted_count) const;
 
   Snapshot snapshot_;
   wire::DataFragment fragment_;

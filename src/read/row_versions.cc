@@ -24,8 +24,16 @@ RowVersions::RowVersions(const std::vector<table::VersionRun>& runs) {
   }
 }
 
-uint64_t RowVersions::At(uint64_t row) const {
-  return versions_[static_cast<size_t>(std::ranges::upper_bound(ends_, row) - ends_.begin())];
+void RowVersions::Get(std::span<const RowRange> rows, uint64_t* versions) const {
+  if (rows.empty()) return;
+  auto run =
+      static_cast<size_t>(std::ranges::upper_bound(ends_, rows.front().begin) - ends_.begin());
+  for (const RowRange& range : rows) {
+    for (uint64_t row = range.begin; row < range.end; ++row) {
+      while (ends_[run] <= row) ++run;
+      *versions++ = versions_[run];
+    }
+  }
 }
 
 arrow::Result<RowVersions> CreatedAtVersions(const Snapshot& snapshot,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <arrow/result.h>
@@ -12,8 +13,8 @@ namespace glaive::read {
 // A version for every physical row of a fragment.
 class RowVersions {
  public:
-  // REQUIRES: row < the fragment's rows
-  uint64_t At(uint64_t row) const;
+  // The versions of these rows, one after the other. REQUIRES: ascending rows of the fragment
+  void Get(std::span<const RowRange> rows, uint64_t* versions) const;
 
  private:
   friend arrow::Result<RowVersions> CreatedAtVersions(const Snapshot&, const wire::DataFragment&,

@@ -103,7 +103,7 @@ TEST(ApplySchemaTest, AMergeChangesRowsWhoseColumnsItWrites) {
   EXPECT_THAT(changed(1), ElementsAre(VersionRun{5, 1}));
   EXPECT_EQ(Parsed(next, 0).row_ids, Parsed(before, 0).row_ids);
   EXPECT_EQ(Parsed(next, 0).created_at_versions, Parsed(before, 0).created_at_versions);
-  EXPECT_EQ(RowIdsOf(Parsed(next, 2), {"m"})->At(0), 10);
+  EXPECT_EQ(RowIdsOf(Parsed(next, 2), {"m"})->runs()[0].first, 10);
   EXPECT_EQ(next.next_row_id, 15);
 
   merge.fragments[2].row_ids = Parsed(before, 0).row_ids;

@@ -85,7 +85,20 @@ class RowOrigins {
     return arrow::Status::OK();
   }
 
-  void Finish() { std::ranges::stable_sort(origins_, {}, &Origin::begin); }
+  // Ids that follow each other and are of one version become one origin.
+  void Finish() {
+    std::ranges::stable_sort(origins_, {}, &Origin::begin);
+    size_t last = 0;
+    for (size_t i = 1; i < origins_.size(); ++i) {
+      const Origin& next = origins_[i];
+      if (next.begin == origins_[last].end && next.version == origins_[last].version) {
+        origins_[last].end = next.end;
+      } else {
+        origins_[++last] = next;
+      }
+    }
+    if (!origins_.empty()) origins_.resize(last + 1);
+  }
 
   // The versions of rows [first, first + length), `inserted` for those of no origin.
   void Find(uint64_t first, uint64_t length, uint64_t inserted,
@@ -98,7 +111,10 @@ class RowOrigins {
       uint64_t until = found ? origin->end : end;
       if (next != origins_.end()) until = std::min(until, next->begin);
       until = std::min(until, end);
-      versions->push_back({until - first, found ? origin->version : inserted});
+      const uint64_t version = found ? origin->version : inserted;
+      if (versions->empty() || versions->back().version != version)
+        versions->push_back({0, version});
+      versions->back().num_rows += until - first;
       first = until;
     }
   }
@@ -112,44 +128,37 @@ class RowOrigins {
   std::vector<Origin> origins_;
 };
 
-// Rows that moved come first in a new fragment and bring their ids; those behind them are new and
-// get ids now. All were changed here; those that moved were made when they were made.
-arrow::Status GiveLineage(DataFragment& fragment, const RowOrigins& origins, Manifest& next) {
-  RowIdSequence moved;
-  if (const auto* ids = std::get_if<wire::InlineSequence>(&fragment.row_ids)) {
-    ARROW_ASSIGN_OR_RAISE(moved, RowIdSequence::ParseFirst(wire::AsBytes(ids->bytes),
-                                                           fragment.physical_rows, kOperation));
-  }
-  std::vector<RowRange> ids;
+// The rows of a new fragment that come from somewhere: they come first and bring their ids.
+arrow::Result<RowIdSequence> MovedRows(const DataFragment& fragment) {
+  const auto* ids = std::get_if<wire::InlineSequence>(&fragment.row_ids);
+  if (ids == nullptr) return RowIdSequence();
+  return RowIdSequence::ParseFirst(wire::AsBytes(ids->bytes), fragment.physical_rows, kOperation);
+}
+
+// Rows behind those that moved are new and get ids now. All were changed here; those that moved
+// were made when they were made.
+arrow::Status GiveLineage(DataFragment& fragment, const RowIdSequence& moved,
+                          const RowOrigins& origins, Manifest& next) {
   std::vector<VersionRun> created;
   for (const RowIdSequence::Run& run : moved.runs()) {
     if (run.first + run.length > next.next_row_id) {
       return InvalidInput("an update moves row {}, but the table has given ids up to {} only",
                           run.first + run.length - 1, next.next_row_id);
     }
-    ids.push_back({run.first, run.first + run.length});
     origins.Find(run.first, run.length, next.version, &created);
   }
   const uint64_t inserted = fragment.physical_rows - moved.size();
   if (inserted > 0) {
+    std::vector<RowRange> ids;
+    moved.AppendTo({0, moved.size()}, &ids);
     ids.push_back({next.next_row_id, next.next_row_id + inserted});
     created.push_back({inserted, next.version});
     next.next_row_id += inserted;
+    fragment.row_ids = wire::InlineSequence{SerializeRowIds(ids)};
   }
-  fragment.row_ids = wire::InlineSequence{SerializeRowIds(ids)};
   fragment.created_at_versions = wire::InlineSequence{SerializeRowVersions(created)};
   fragment.last_updated_at_versions = AllOfVersion(fragment, next.version);
   return arrow::Status::OK();
-}
-
-// Whether every row of a new fragment comes from somewhere.
-arrow::Result<bool> HoldsOnlyMovedRows(const DataFragment& fragment) {
-  const auto* ids = std::get_if<wire::InlineSequence>(&fragment.row_ids);
-  if (ids == nullptr) return false;
-  ARROW_ASSIGN_OR_RAISE(
-      const auto moved,
-      RowIdSequence::ParseFirst(wire::AsBytes(ids->bytes), fragment.physical_rows, kOperation));
-  return moved.size() == fragment.physical_rows;
 }
 
 // Where the rows of a row-moving update came from and went to.
@@ -217,9 +226,11 @@ arrow::Result<std::vector<DataFragment>> NewFragments(Manifest& next, const Upda
       fragment.last_updated_at_versions = std::monostate{};
       continue;
     }
-    ARROW_ASSIGN_OR_RAISE(const bool only_moved, HoldsOnlyMovedRows(fragment));
-    if (only_moved) moves->to.push_back(fragment.id);
-    ARROW_RETURN_NOT_OK(GiveLineage(fragment, origins, next));
+    ARROW_ASSIGN_OR_RAISE(const RowIdSequence moved, MovedRows(fragment));
+    const bool brings_all = std::holds_alternative<wire::InlineSequence>(fragment.row_ids) &&
+                            moved.size() == fragment.physical_rows;
+    if (brings_all) moves->to.push_back(fragment.id);
+    ARROW_RETURN_NOT_OK(GiveLineage(fragment, moved, origins, next));
   }
   return added;
 }

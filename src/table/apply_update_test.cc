@@ -55,8 +55,9 @@ DataFragment WithDeletions(const Manifest& manifest, uint64_t id, uint64_t num_r
 }
 
 std::vector<uint64_t> IdsOf(const DataFragment& fragment) {
-  std::vector<uint64_t> ids;
-  RowIdsOf(fragment, {"m"})->AppendTo({0, fragment.physical_rows}, &ids);
+  const RowRange rows = {0, fragment.physical_rows};
+  std::vector<uint64_t> ids(rows.size());
+  RowIdsOf(fragment, {"m"})->Get({&rows, 1}, ids.data());
   return ids;
 }
 

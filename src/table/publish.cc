@@ -48,8 +48,11 @@ arrow::Result<Outcome> Resolve(const TableLocation& table, const arrow::Status& 
   const bool exists = KindOf(failure) == ErrorKind::kAlreadyExists;
   auto outcome = WhoseIsIt(table, manifest, uuid);
   if (!outcome.ok()) {
-    if (exists) return outcome;  // another's all the same, but one that nobody can build upon
-    if (KindOf(outcome.status()) == ErrorKind::kFileNotFound) return failure;
+    const bool is_gone = KindOf(outcome.status()) == ErrorKind::kFileNotFound;
+    // Another's all the same: one that its writer took back since, or that nobody can build upon.
+    if (exists && is_gone) return Outcome::kTaken;
+    if (exists) return outcome;
+    if (is_gone) return failure;
     return CommitUnknown(
         Location{manifest.path},
         "whether version {} was committed is not known: {}; and looking for it: {}",

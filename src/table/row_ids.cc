@@ -313,18 +313,15 @@ arrow::Result<RowIdSequence> RowIdSequence::ParseFirst(std::span<const std::byte
   return sequence;
 }
 
-uint64_t RowIdSequence::At(uint64_t offset) const {
-  const auto run = std::prev(std::ranges::upper_bound(runs_, offset, {}, &Run::offset));
-  return run->first + (offset - run->offset);
-}
-
-void RowIdSequence::AppendTo(RowRange rows, std::vector<uint64_t>* ids) const {
-  if (rows.begin >= rows.end) return;
-  auto run = std::prev(std::ranges::upper_bound(runs_, rows.begin, {}, &Run::offset));
-  ids->reserve(ids->size() + rows.size());
-  for (uint64_t offset = rows.begin; offset < rows.end; ++run) {
-    const uint64_t end = std::min(rows.end, run->offset + run->length);
-    for (; offset < end; ++offset) ids->push_back(run->first + (offset - run->offset));
+void RowIdSequence::Get(std::span<const RowRange> rows, uint64_t* ids) const {
+  if (rows.empty()) return;
+  auto run = std::ranges::upper_bound(runs_, rows.front().begin, {}, &Run::offset);
+  if (run != runs_.begin()) --run;
+  for (const RowRange& range : rows) {
+    for (uint64_t offset = range.begin; offset < range.end; ++offset) {
+      while (run->offset + run->length <= offset) ++run;
+      *ids++ = run->first + (offset - run->offset);
+    }
   }
 }
 

@@ -26,11 +26,10 @@ class RowIdSequence {
                                                  uint64_t num_rows, Location where);
 
   uint64_t size() const { return runs_.empty() ? 0 : runs_.back().offset + runs_.back().length; }
-  // REQUIRES: offset < size()
-  uint64_t At(uint64_t offset) const;
-  // Appends the ids of some rows. REQUIRES: rows.end <= size()
-  void AppendTo(RowRange rows, std::vector<uint64_t>* ids) const;
-  // The same as ranges of ids, in the order of the rows.
+  // The ids of these rows, one after the other. REQUIRES: ascending rows below size()
+  void Get(std::span<const RowRange> rows, uint64_t* ids) const;
+  // Appends the ids of some rows as ranges of ids, in the order of the rows.
+  // REQUIRES: rows.end <= size()
   void AppendTo(RowRange rows, std::vector<RowRange>* ids) const;
 
   // Rows [offset, offset + length) have the ids from `first` on.
