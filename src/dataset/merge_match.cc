@@ -1,5 +1,7 @@
 #include "dataset/merge_match.h"
 
+#include <atomic>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "dataset/key_sketch.h"
 #include "dataset/merge_keys.h"
 #include "dataset/scan_plan.h"
 
@@ -39,6 +42,8 @@ class Matcher {
       : options_(options), index_(std::move(index)) {}
 
   arrow::Status AddSource(const MergeSource& source) {
+    // Rows of the table that meet nothing are of no use, unless they are asked for.
+    if (!options_.only_in_target) sketch_ = SketchOf(source);
     for (const RecordBatchPtr& batch : source.batches()) {
       const uint32_t known = index_.num_keys();
       ARROW_ASSIGN_OR_RAISE(auto keys, index_.Add(ColumnsOf(batch, options_.on)));
@@ -55,6 +60,7 @@ class Matcher {
     scan.columns->emplace_back("_rowaddr");
     ARROW_ASSIGN_OR_RAISE(ScanPlan plan, PlanScan(dataset, scan));
     MemoryBudget budget(kBudget);
+    plan.transform = [this](const RecordBatchPtr& rows) { return Narrow(rows); };
     ScanUnits units(std::move(plan), [this](const RecordBatchPtr& rows) { return Probe(*rows); });
     return RunInOrder(ProcessExecutor(), budget, [&] { return units.Next(); });
   }
@@ -70,6 +76,18 @@ class Matcher {
 
  private:
   static constexpr uint32_t kPassedOver = KeyIndex::kNoKey - 1;
+
+  // By the first of the key's columns.
+  std::optional<KeySketch> SketchOf(const MergeSource& source) const {
+    if (source.batches().empty()) return std::nullopt;
+    const std::string& name = options_.on.front();
+    const auto& type = *source.batches().front()->GetColumnByName(name)->type();
+    std::optional<KeySketch> sketch = KeySketch::Make(type, source.num_rows());
+    for (const RecordBatchPtr& batch : source.batches()) {
+      if (sketch) sketch->Add(*batch->GetColumnByName(name));
+    }
+    return sketch;
+  }
 
   // `known` keys were there before this batch; its new ones are numbered in order of its rows.
   void PassOverRepeated(uint32_t known, std::vector<uint32_t>& keys) {
@@ -98,6 +116,13 @@ class Matcher {
     was_found_.assign(index_.num_keys(), false);
   }
 
+  // Thread safe.
+  arrow::Result<RecordBatchPtr> Narrow(const RecordBatchPtr& rows) {
+    num_scanned_ += static_cast<uint64_t>(rows->num_rows());
+    if (!sketch_) return rows;
+    return sketch_->Candidates(rows, 0);
+  }
+
   arrow::Status Probe(const arrow::RecordBatch& rows) {
     const int addresses = rows.num_columns() - 1;
     arrow::ArrayVector columns = rows.columns();
@@ -115,18 +140,18 @@ class Matcher {
         matches_.matched.push_back({address[i], rows_[at]});
       }
     }
-    num_scanned_ += keys.size();
     return options_.progress ? options_.progress({.rows = num_scanned_}) : arrow::Status::OK();
   }
 
   const MatchOptions& options_;
   KeyIndex index_;
+  std::optional<KeySketch> sketch_;
   std::vector<uint32_t> keys_;  // of the source's rows
   std::unordered_set<uint32_t> seen_;
   std::vector<uint32_t> first_;
   std::vector<uint32_t> rows_;
   std::vector<bool> was_found_;  // keys
-  uint64_t num_scanned_ = 0;
+  std::atomic<uint64_t> num_scanned_ = 0;
   MergeMatches matches_;
 };
 
