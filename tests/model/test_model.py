@@ -30,7 +30,7 @@ def test_sequences():
     ]
     failures = []
     for process in processes:
-        out, err = process.communicate(timeout=3000)
+        out, err = process.communicate(timeout=600 + 3 * SEQUENCES)
         assert process.returncode == 0, err[-3000:]
         failures += json.loads(out)
     first = json.dumps(failures[:1], indent=1)
