@@ -71,8 +71,13 @@ class Dataset {
   /// Fragments in order of their ids; parsed as they are asked for.
   uint64_t num_fragments() const;
   arrow::Result<std::vector<FragmentMetadata>> Fragments() const;
+  std::vector<uint64_t> FragmentIds() const;
   /// Nothing for an id that this version does not have.
   arrow::Result<std::optional<FragmentMetadata>> GetFragment(uint64_t id) const;
+  /// The position of an id in that order; nothing for one that this version does not have.
+  std::optional<uint64_t> PositionOf(uint64_t id) const;
+  /// By that position. Errors: InvalidInput at num_fragments() and beyond.
+  arrow::Result<FragmentMetadata> FragmentAt(uint64_t position) const;
 
   /// The version that is newest now, by a look at the store.
   arrow::Result<uint64_t> LatestVersion() const;
@@ -103,7 +108,14 @@ arrow::Result<std::optional<TransactionInfo>> ReadTransaction(const Dataset& dat
 /// The handle's own entry of the history; reads nothing.
 VersionInfo VersionInfoOf(const Dataset& dataset);
 
+/// Another entry of the history, whose manifest is read. Errors: NotFound for a version that is not
+/// there, or no longer.
+arrow::Result<VersionInfo> ReadVersionInfo(const Dataset& dataset, uint64_t version);
+
 /// The numbers of the history, ascending; reads no manifest.
 arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset);
+
+/// Fragments of fewer rows, deleted ones included.
+uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows);
 
 }  // namespace glaive

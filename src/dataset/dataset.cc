@@ -138,6 +138,24 @@ arrow::Result<std::vector<FragmentMetadata>> Dataset::Fragments() const {
   return fragments;
 }
 
+std::vector<uint64_t> Dataset::FragmentIds() const { return state_->manifest->fragments.Ids(); }
+
+std::optional<uint64_t> Dataset::PositionOf(uint64_t id) const {
+  const table::FragmentTable& fragments = state_->manifest->fragments;
+  if (!fragments.Find(id)) return std::nullopt;
+  return fragments.PositionOf(id);
+}
+
+arrow::Result<FragmentMetadata> Dataset::FragmentAt(uint64_t position) const {
+  if (position >= num_fragments()) {
+    return InvalidInput("fragment {} of version {}, which has {}", position, version(),
+                        num_fragments());
+  }
+  ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed,
+                        state_->manifest->fragments.At(position).Parse());
+  return dataset::MakeFragmentMetadata(std::move(parsed));
+}
+
 arrow::Result<std::optional<FragmentMetadata>> Dataset::GetFragment(uint64_t id) const {
   const auto fragment = state_->manifest->fragments.Find(id);
   if (!fragment) return std::nullopt;
@@ -178,6 +196,26 @@ arrow::Result<Dataset> Dataset::CheckoutLatest() const {
 
 VersionInfo VersionInfoOf(const Dataset& dataset) {
   return {dataset.version(), dataset.timestamp_ns(), VersionMetadata(dataset.summary())};
+}
+
+arrow::Result<VersionInfo> ReadVersionInfo(const Dataset& dataset, uint64_t version) {
+  if (version == dataset.version()) return VersionInfoOf(dataset);
+  const Dataset::State& state = *dataset.state();
+  ARROW_ASSIGN_OR_RAISE(const auto manifest,
+                        state.session->state().ManifestOf(state.location, version));
+  return VersionInfo{manifest->version, manifest->timestamp_ns,
+                     VersionMetadata(Summarize(manifest->fragments.totals()))};
+}
+
+uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows) {
+  uint64_t small = 0;
+  // What opened once is scanned again without an error.
+  (void)dataset.state()->manifest->fragments.Visit([&](const table::Fragment& fragment) {
+    ARROW_ASSIGN_OR_RAISE(const wire::FragmentFacts facts, fragment.Scan());
+    if (facts.physical_rows < min_rows) ++small;
+    return arrow::Status::OK();
+  });
+  return small;
 }
 
 arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset) {

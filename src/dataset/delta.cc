@@ -31,9 +31,8 @@ ScanOptions ScanWhere(const Dataset& dataset, std::string filter) {
 // Fragments with rows of other ids than the fragment of that id in the other version has.
 arrow::Result<std::vector<uint64_t>> ChangedFragments(const Dataset& dataset,
                                                       const Dataset& other) {
-  ARROW_ASSIGN_OR_RAISE(const auto ids, dataset::FragmentIds(*dataset.state()->manifest));
   std::vector<uint64_t> changed;
-  for (const uint64_t id : ids) {
+  for (const uint64_t id : dataset.FragmentIds()) {
     const auto left = dataset.state()->manifest->fragments.Find(id);
     const auto right = other.state()->manifest->fragments.Find(id);
     if (right) {

@@ -60,10 +60,10 @@ arrow::Result<std::vector<std::string>> StepsOf(const Dataset& dataset,
     steps.push_back(fmt::format("Nearest: column={}, k={}, exact", options.nearest->column,
                                 options.nearest->k));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto ids, dataset::FragmentIds(*dataset.state()->manifest));
   steps.push_back(fmt::format(
       "LanceRead: uri={}, num_fragments={}, full_filter={}, filter_columns={}", dataset.uri(),
-      options.fragment_ids ? options.fragment_ids->size() : ids.size(), filter, Names(filtered)));
+      options.fragment_ids ? options.fragment_ids->size() : dataset.num_fragments(), filter,
+      Names(filtered)));
   return steps;
 }
 

@@ -147,9 +147,9 @@ arrow::Result<uint64_t> CountRows(const Dataset& dataset, const ScanOptions& opt
     if (!options.fragment_ids && !options.include_deleted_rows) {
       ARROW_ASSIGN_OR_RAISE(rows, dataset.CountRows());
     } else {
-      for (const uint64_t id : plan.fragment_ids) {
-        ARROW_ASSIGN_OR_RAISE(const auto fragment,
-                              plan.snapshot.manifest->fragments.Find(id)->Parse());
+      const table::FragmentTable& fragments = plan.snapshot.manifest->fragments;
+      for (const uint64_t id : options.fragment_ids ? *options.fragment_ids : fragments.Ids()) {
+        ARROW_ASSIGN_OR_RAISE(const auto fragment, fragments.Find(id)->Parse());
         ARROW_ASSIGN_OR_RAISE(const uint64_t of_fragment,
                               options.include_deleted_rows
                                   ? read::PhysicalRows(plan.snapshot, fragment)

@@ -41,16 +41,6 @@ std::shared_ptr<arrow::Schema> ExpressionSchema(const Dataset& dataset) {
   return arrow::schema(std::move(fields));
 }
 
-arrow::Result<std::vector<uint64_t>> FragmentIds(const table::Manifest& manifest) {
-  std::vector<uint64_t> ids;
-  ids.reserve(manifest.fragments.totals().num_fragments);
-  ARROW_RETURN_NOT_OK(manifest.fragments.Visit([&](const table::Fragment& fragment) {
-    ids.push_back(fragment.id());
-    return arrow::Status::OK();
-  }));
-  return ids;
-}
-
 arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& options) {
   if (options.batch_size && *options.batch_size == 0) {
     return InvalidInput("batch_size must be greater than 0");
@@ -79,22 +69,16 @@ arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& opti
       return computed->Apply(*batch);
     };
   }
-  if (options.fragment_ids) {
-    plan.fragment_ids = *options.fragment_ids;
-    for (const uint64_t id : plan.fragment_ids) {
-      if (!manifest.fragments.Find(id)) {
-        return InvalidInput("version {} has no fragment {}", manifest.version, id);
-      }
+  plan.fragment_ids = options.fragment_ids;
+  for (const uint64_t id : options.fragment_ids.value_or(std::vector<uint64_t>())) {
+    if (!manifest.fragments.Find(id)) {
+      return InvalidInput("version {} has no fragment {}", manifest.version, id);
     }
-  } else {
-    ARROW_ASSIGN_OR_RAISE(plan.fragment_ids, FragmentIds(manifest));
   }
   if (Has(plan.columns->output.get(), read::SystemColumn::kRowOffset) ||
       Has(plan.columns->filtered.get(), read::SystemColumn::kRowOffset)) {
     ARROW_ASSIGN_OR_RAISE(const RowIndex* index, RowIndexOf(dataset));
-    for (const uint64_t id : plan.fragment_ids) {
-      plan.live_rows_before.push_back(index->rows_before_id(id));
-    }
+    plan.row_index = std::shared_ptr<const RowIndex>(dataset.state(), index);  // keeps the handle
   }
   plan.include_deleted_rows = options.include_deleted_rows;
   if (!options.filter) {

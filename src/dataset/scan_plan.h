@@ -23,7 +23,4 @@ std::shared_ptr<arrow::Schema> ExpressionSchema(const Dataset& dataset);
 // InvalidInput for options that cannot be.
 arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& options);
 
-// Ids of all fragments of the version, ascending.
-arrow::Result<std::vector<uint64_t>> FragmentIds(const table::Manifest& manifest);
-
 }  // namespace glaive::dataset

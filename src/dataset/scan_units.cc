@@ -50,16 +50,26 @@ arrow::Result<std::optional<WorkUnit>> ScanUnits::Next() {
   while (true) {
     if (open_) return NextOfFragment();
     if (whole_fragment_) return std::exchange(whole_fragment_, std::nullopt);
-    if (next_fragment_ == plan_.fragment_ids.size() || plan_.max_rows == 0) return std::nullopt;
-    const size_t index = next_fragment_++;
-    const uint64_t id = plan_.fragment_ids[index];
-    const auto fragment = plan_.snapshot.manifest->fragments.Find(id);
-    if (!fragment)
-      return InvalidInput("version {} has no fragment {}", plan_.snapshot.manifest->version, id);
+    if (plan_.max_rows == 0) return std::nullopt;
+    ARROW_ASSIGN_OR_RAISE(const auto fragment, NextFragment());
+    if (!fragment) return std::nullopt;
     ARROW_ASSIGN_OR_RAISE(const wire::DataFragment parsed, fragment->Parse());
-    ARROW_RETURN_NOT_OK(
-        Begin(parsed, plan_.live_rows_before.empty() ? 0 : plan_.live_rows_before[index]));
+    const auto& index = plan_.row_index;
+    ARROW_RETURN_NOT_OK(Begin(parsed, index == nullptr ? 0 : index->RowsBefore(parsed.id)));
   }
+}
+
+arrow::Result<std::optional<table::Fragment>> ScanUnits::NextFragment() {
+  const table::Manifest& manifest = *plan_.snapshot.manifest;
+  if (!plan_.fragment_ids) {
+    if (next_fragment_ == manifest.fragments.totals().num_fragments) return std::nullopt;
+    return manifest.fragments.At(next_fragment_++);
+  }
+  if (next_fragment_ == plan_.fragment_ids->size()) return std::nullopt;
+  const uint64_t id = (*plan_.fragment_ids)[next_fragment_++];
+  auto fragment = manifest.fragments.Find(id);
+  if (!fragment) return InvalidInput("version {} has no fragment {}", manifest.version, id);
+  return fragment;
 }
 
 arrow::Status ScanUnits::Begin(const wire::DataFragment& fragment, uint64_t live_rows_before) {

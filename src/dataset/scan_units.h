@@ -10,6 +10,7 @@
 #include <arrow/type_fwd.h>
 
 #include "core/executor.h"
+#include "dataset/row_index.h"
 #include "read/fragment_scan.h"
 #include "read/snapshot.h"
 
@@ -18,9 +19,9 @@ namespace glaive::dataset {
 struct ScanPlan {
   read::Snapshot snapshot;
   std::shared_ptr<const read::ScanColumns> columns;
-  std::vector<uint64_t> fragment_ids;
-  // Of each of them, the live rows of the version before it; empty where nothing asks for it.
-  std::vector<uint64_t> live_rows_before;
+  std::optional<std::vector<uint64_t>> fragment_ids;  // absent: all, in order of their ids
+  // Tells the live rows of the version before a fragment; null where nothing asks for them.
+  std::shared_ptr<const RowIndex> row_index;
   bool include_deleted_rows = false;
   std::shared_ptr<arrow::Schema> schema;  // of the result
   // Of all rows, before any filter. Rows outside are not decoded.
@@ -53,6 +54,8 @@ class ScanUnits {
     double bytes_per_row;
   };
 
+  // Nothing behind the last one.
+  arrow::Result<std::optional<table::Fragment>> NextFragment();
   arrow::Result<std::optional<WorkUnit>> NextOfFragment();
   arrow::Status Begin(const wire::DataFragment& fragment, uint64_t live_rows_before);
   // The rows to read of a fragment, counted among those that the scan sees; nothing: all.

@@ -190,7 +190,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeGroups(
   if (projection->Has(read::SystemColumn::kRowOffset)) {
     ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
     for (FragmentRows& group : groups) {
-      group.live_rows_before = index->rows_before_id(group.fragment_id);
+      group.live_rows_before = index->RowsBefore(group.fragment_id);
     }
   }
   return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kPhysical)
@@ -218,11 +218,12 @@ arrow::Result<std::shared_ptr<arrow::Table>> Take(const Dataset& dataset,
                           dataset.version());
     }
     const auto place = index->Find(offset);
-    asked.push_back({place.fragment, place.live_offset, asked.size()});
+    asked.push_back({place.fragment_id, place.live_offset, asked.size()});
   }
+  const bool counts_rows = projection->Has(read::SystemColumn::kRowOffset);
   auto groups = GroupByFragment(std::move(asked), [&](size_t fragment, FragmentRows& group) {
-    group.fragment_id = index->fragment_id(fragment);
-    group.live_rows_before = index->rows_before(fragment);
+    group.fragment_id = fragment;
+    if (counts_rows) group.live_rows_before = index->RowsBefore(fragment);
   });
   return Taker(dataset::SnapshotOf(dataset), std::move(projection), Addressing::kLive)
       .Take(std::move(groups), offsets.size());
@@ -277,7 +278,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeFromFragment(const Dataset& dat
   uint64_t live_rows_before = 0;
   if (projection->Has(read::SystemColumn::kRowOffset)) {
     ARROW_ASSIGN_OR_RAISE(const dataset::RowIndex* index, dataset::RowIndexOf(dataset));
-    live_rows_before = index->rows_before_id(fragment_id);
+    live_rows_before = index->RowsBefore(fragment_id);
   }
   auto groups = GroupByFragment(std::move(asked), [&](size_t, FragmentRows& group) {
     group.fragment_id = fragment_id;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/byte_reader.h"
+#include "core/ranges.h"
 #include "wire/fields.h"
 
 namespace glaive::table {
@@ -24,7 +25,7 @@ std::span<const std::byte> BytesOf(const arrow::Buffer& buffer) {
   return {reinterpret_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.size())};
 }
 
-// Fields 1 and 5 are the schema, 2 the fragments; both are read by others.
+// Fields 1 and 5 are the schema, 2 the fragments, which are read by others.
 struct Reader {
   ParsedManifest parsed;
   wire::FieldListReader fields;
@@ -131,6 +132,16 @@ arrow::Result<FileVersion> DataFileVersion(const std::optional<std::string>& nam
   return static_cast<FileVersion>(found - kVersionNames.begin());
 }
 
+// What there is beside the fragments, which mostly lie in one piece: they are walked over once.
+std::vector<ByteRange> OtherFields(const arrow::Buffer& message, const FragmentTable& fragments) {
+  const auto size = static_cast<uint64_t>(message.size());
+  const auto slices = fragments.Splice();
+  if (slices.size() != 1 || slices.front()->parent().get() != &message) return {{0, size}};
+  const auto begin = static_cast<uint64_t>(slices.front()->data() - message.data());
+  const uint64_t end = begin + static_cast<uint64_t>(slices.front()->size());
+  return {{0, begin}, {end, size - end}};
+}
+
 std::string SerializeTimestamp(int64_t timestamp_ns) {
   int64_t seconds = timestamp_ns / kNanosPerSecond;
   int64_t nanos = timestamp_ns % kNanosPerSecond;
@@ -228,11 +239,13 @@ arrow::Result<ParsedManifest> ParseManifest(std::shared_ptr<arrow::Buffer> messa
                                             Location where) {
   Reader reader;
   Manifest& manifest = reader.parsed.manifest;
-  ARROW_RETURN_NOT_OK(
-      wire::VisitFields(BytesOf(*message), where, "Manifest",
-                        [&](const FieldView& field) { return reader.Read(field); }));
+  ARROW_ASSIGN_OR_RAISE(manifest.fragments, FragmentTable::Open(message, where));
+  for (const ByteRange& others : OtherFields(*message, manifest.fragments)) {
+    ARROW_RETURN_NOT_OK(wire::VisitFields(
+        BytesOf(*message).subspan(others.offset, others.size), where.Plus(others.offset),
+        "Manifest", [&](const FieldView& field) { return reader.Read(field); }));
+  }
   ARROW_ASSIGN_OR_RAISE(manifest.schema.fields, std::move(reader.fields).Finish(where));
-  ARROW_ASSIGN_OR_RAISE(manifest.fragments, FragmentTable::Open(std::move(message), where));
   ARROW_ASSIGN_OR_RAISE(manifest.data_file_version,
                         DataFileVersion(reader.data_format, manifest.fragments.totals(), where));
   auto& section = reader.parsed.transaction_section;
