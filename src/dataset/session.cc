@@ -22,9 +22,16 @@ struct CachedManifest {
 
   // The fragments' bytes and their index are nearly all of it.
   uint64_t memory_bytes() const {
-    return manifest->size_bytes + 16 * manifest->fragments.totals().num_fragments + 1024;
+    return manifest->size_bytes + 9 * manifest->fragments.totals().num_fragments + 1024;
   }
 };
+
+// The manifest's file now. The look-up of the version may just have told.
+arrow::Result<std::optional<io::ObjectInfo>> InfoOf(const table::TableLocation& location,
+                                                    const table::VersionEntry& entry) {
+  if (!entry.modified_ns) return location.store->Head(entry.path);
+  return io::ObjectInfo{entry.path, entry.size_bytes, entry.modified_ns};
+}
 
 struct CachedDeletions {
   table::DeletionVectorPtr vector;
@@ -84,13 +91,13 @@ arrow::Result<table::ManifestPtr> Session::State::LatestManifest(
 
 arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
                                                              uint64_t version) {
-  // Named by its number alone it may lie under either of two names, which the reader looks for.
-  return table::ReadManifest(location, version);
+  ARROW_ASSIGN_OR_RAISE(const auto entry, table::FindVersion(location, version));
+  return ManifestOf(location, entry);
 }
 
 arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
                                                              const table::VersionEntry& entry) {
-  ARROW_ASSIGN_OR_RAISE(const auto info, location.store->Head(entry.path));
+  ARROW_ASSIGN_OR_RAISE(const auto info, InfoOf(location, entry));
   if (!info || !info->modified_ns) return table::ReadManifest(location, entry);
   const std::string key = KeyOf('m', location.store.get(), entry.path);
   const auto cached = cache.Get<CachedManifest>(key);

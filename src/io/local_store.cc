@@ -164,6 +164,25 @@ class LocalObjectStore final : public ObjectStore {
     return names;
   }
 
+  arrow::Result<std::optional<ObjectInfo>> FindHighest(const std::string& folder,
+                                                       const NameRank& rank) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kList);
+    std::vector<std::pair<uint64_t, std::string>> ranked;
+    ARROW_RETURN_NOT_OK(VisitEntries(folder, [&](int fd, const dirent& entry) {
+      const auto of_name = rank(entry.d_name);
+      if (of_name && IsFile(fd, entry)) ranked.emplace_back(*of_name, entry.d_name);
+    }));
+    // The highest may have gone meanwhile; then it is the next one.
+    for (std::ranges::make_heap(ranked); !ranked.empty(); ranked.pop_back()) {
+      std::ranges::pop_heap(ranked);
+      const std::string path = Join(folder, ranked.back().second);
+      struct stat status = {};
+      if (stat(path.c_str(), &status) == 0) return InfoOf(path, status);
+      if (errno != ENOENT) return PosixError(path, "look at", errno);
+    }
+    return std::nullopt;
+  }
+
   // Links to folders are not followed: they may lead round in circles.
   arrow::Result<std::vector<ObjectInfo>> ListRecursive(const std::string& folder) override {
     const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kList);

@@ -9,6 +9,11 @@
 
 namespace glaive::io {
 
+arrow::Result<std::shared_ptr<arrow::Buffer>> ObjectStore::ReadWhole(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(const auto reader, OpenRead(path));
+  return reader->Read({0, reader->size_bytes()});
+}
+
 arrow::Result<bool> ObjectStore::Link(const std::string& from, const std::string& to) {
   constexpr uint64_t kChunk = uint64_t{8} << 20;
   ARROW_ASSIGN_OR_RAISE(const auto existing, Head(to));
@@ -22,6 +27,20 @@ arrow::Result<bool> ObjectStore::Link(const std::string& from, const std::string
   }
   ARROW_RETURN_NOT_OK(writer->Finish());
   return false;
+}
+
+arrow::Result<std::optional<ObjectInfo>> ObjectStore::FindHighest(const std::string& folder,
+                                                                  const NameRank& rank) {
+  ARROW_ASSIGN_OR_RAISE(auto objects, List(folder));
+  std::optional<ObjectInfo> highest;
+  uint64_t highest_rank = 0;
+  for (ObjectInfo& object : objects) {
+    const auto of_name = rank(std::string_view(object.path).substr(object.path.rfind('/') + 1));
+    if (!of_name || (highest && *of_name <= highest_rank)) continue;
+    highest = std::move(object);
+    highest_rank = *of_name;
+  }
+  return highest;
 }
 
 arrow::Status ObjectStore::DeleteFolder(const std::string& folder) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,6 +58,9 @@ class ObjectStore {
   virtual arrow::Result<std::shared_ptr<ObjectReader>> OpenRead(
       const std::string& path, std::optional<uint64_t> size_bytes = std::nullopt) = 0;
 
+  // All of an object of unknown size; stores that answer this in one request do.
+  virtual arrow::Result<std::shared_ptr<arrow::Buffer>> ReadWhole(const std::string& path);
+
   // Makes missing folders. An object that is already there is replaced at Finish.
   virtual arrow::Result<std::unique_ptr<ObjectWriter>> OpenWrite(const std::string& path) = 0;
 
@@ -77,6 +81,12 @@ class ObjectStore {
 
   // Their names alone, without the folder: cheaper where every size costs a look at the object.
   virtual arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) = 0;
+
+  // Of the objects directly in `folder` the one whose name ranks highest; names without a rank are
+  // passed over. One listing, and one look where every size costs one.
+  using NameRank = std::function<std::optional<uint64_t>(std::string_view name)>;
+  virtual arrow::Result<std::optional<ObjectInfo>> FindHighest(const std::string& folder,
+                                                               const NameRank& rank);
 
   // Every object below `folder`.
   virtual arrow::Result<std::vector<ObjectInfo>> ListRecursive(const std::string& folder) = 0;

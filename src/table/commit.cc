@@ -14,6 +14,7 @@
 #include "table/manifest_file.h"
 #include "table/publish.h"
 #include "table/rebase.h"
+#include "table/version_hint.h"
 
 namespace glaive::table {
 namespace {
@@ -62,8 +63,9 @@ class PendingCommit {
   const TableLocation& table_;
   const CommitOptions& options_;
   const Clock::time_point deadline_ = Clock::now() + options_.timeout;
-  ManifestPtr latest_;   // the newest version that the operation was checked against
-  ManifestPtr earlier_;  // what an earlier call with our idempotency token made
+  ManifestPtr latest_;      // the newest version that the operation was checked against
+  ManifestPtr earlier_;     // what an earlier call with our idempotency token made
+  bool was_taken_ = false;  // by another's version, at the last attempt
   Transaction transaction_;
   RebasedFiles rebased_;
 };
@@ -103,7 +105,8 @@ arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& thei
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
   if (is_blind()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version));
+  ARROW_ASSIGN_OR_RAISE(const auto newer,
+                        NewerVersions(table_, latest_->version, /*trusts_hint=*/!was_taken_));
   if (newer.empty()) return arrow::Status::OK();
   auto* const overlay = std::get_if<DataOverlay>(&*transaction_.operation);
   bool moved_rows = false;
@@ -137,7 +140,8 @@ arrow::Result<ManifestPtr> PendingCommit::Attempt() {
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, rebased_.written));
   ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
                         Publish(table_, transaction_, options_.durability, next.get()));
-  return outcome == Outcome::kOurs ? std::move(next) : nullptr;
+  was_taken_ = outcome != Outcome::kOurs;
+  return was_taken_ ? nullptr : std::move(next);
 }
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that

@@ -31,7 +31,8 @@ struct VersionEntry {
   uint64_t version = 0;
   std::string path;
   NamingScheme scheme = NamingScheme::kV2;
-  uint64_t size_bytes = 0;  // 0: not known
+  uint64_t size_bytes = 0;                            // 0: not known
+  std::optional<int64_t> modified_ns = std::nullopt;  // where the look-up told
 };
 
 // Versions outside of a table's history have numbers with this bit.
@@ -45,7 +46,8 @@ arrow::Result<VersionEntry> FindVersion(const TableLocation& table, uint64_t ver
 // detached versions are passed over. Empty where there is no _versions folder.
 arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table);
 
-// The newest version, or nothing where there is none.
+// The newest version, or nothing where there is none. By one listing; where listings are dear, by
+// the hint that writers leave, which is checked: its version has to be there, and the next one not.
 arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& table);
 
 // Reads and indexes one manifest; refuses unknown reader flags by name. NotFound names the version.

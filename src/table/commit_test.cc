@@ -338,6 +338,17 @@ TEST_F(CommitTest, LargeManifestsAreReadInTwoReads) {
   EXPECT_EQ(std::get<Overwrite>(*made->operation).fragments.size(), 6001);
 }
 
+// An append by a handle: beside its data file these three, and one look for what came meanwhile.
+TEST_F(CommitTest, AnAppendIsThreePutsAndOneListing) {
+  const ManifestPtr base = Create();
+  const auto store = std::make_shared<CountingStore>(table_.store);
+  UseStore(store);
+  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("a")}}, {}), IsOk());
+  EXPECT_EQ(store->stats().put_requests, 3);  // transaction, manifest, hint
+  EXPECT_EQ(store->stats().list_requests, 1);
+  EXPECT_EQ(store->stats().get_requests + store->stats().head_requests, 0);
+}
+
 TEST_F(CommitTest, UnknownFieldsSurvive) {
   const ManifestPtr first = Create();
   Manifest foreign = *first;

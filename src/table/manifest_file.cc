@@ -9,6 +9,7 @@ namespace glaive::table {
 namespace {
 
 constexpr uint64_t kTailSize = uint64_t{64} << 10;
+constexpr uint64_t kMaxSectionsReadAlong = uint64_t{1} << 20;
 
 std::span<const std::byte> BytesOf(const arrow::Buffer& buffer) {
   return {reinterpret_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.size())};
@@ -48,11 +49,10 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::Read(uint64_t offset
 arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadMessage() {
   const uint64_t footer = size_bytes() - kManifestFooterSize;
   if (manifest_offset_ < bytes_offset_) {
-    // The rest in one piece, sections that lie before it excepted.
-    ARROW_ASSIGN_OR_RAISE(const auto front,
-                          reader_->Read({manifest_offset_, bytes_offset_ - manifest_offset_}));
-    ARROW_ASSIGN_OR_RAISE(bytes_, arrow::ConcatenateBuffers({front, bytes_}));
-    bytes_offset_ = manifest_offset_;
+    // In one piece, with the tail once more, which is cheaper than putting the two together; small
+    // sections before it come along.
+    bytes_offset_ = manifest_offset_ <= kMaxSectionsReadAlong ? 0 : manifest_offset_;
+    ARROW_ASSIGN_OR_RAISE(bytes_, reader_->Read({bytes_offset_, size_bytes() - bytes_offset_}));
   }
   ARROW_ASSIGN_OR_RAISE(auto rest, Read(manifest_offset_, footer - manifest_offset_));
   const auto length = LoadLittleEndian<uint32_t>(BytesOf(*rest).data());

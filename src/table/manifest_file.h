@@ -21,9 +21,11 @@ std::string ManifestName(uint64_t version, NamingScheme scheme);
 // on a local disk they cost more than the names.
 arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table);
 
-// Those above `version`, which is expected to be there itself or to be older than the newest.
-arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table,
-                                                       uint64_t version);
+// Those above `version`, which is expected to be there itself or to be older than the newest. With
+// `trusts_hint`, a caller who then puts the next version if absent, and asks again without it when
+// there is one, may be told by the hint alone that there are none.
+arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
+                                                       bool trusts_hint);
 
 // A manifest file that is whole: its footer is right, and the length of the message fits. Opening
 // one costs a read of its last 64 KiB, which mostly is all of it.

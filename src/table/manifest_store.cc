@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
 
 #include "table/commit.h"
@@ -8,6 +9,7 @@
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
 #include "table/transaction_codec.h"
+#include "table/version_hint.h"
 
 namespace glaive::table {
 namespace {
@@ -15,28 +17,66 @@ namespace {
 constexpr std::string_view kSuffix = ".manifest";
 constexpr size_t kV2Digits = 20;
 
+struct NamedVersion {
+  uint64_t version;
+  NamingScheme scheme;
+};
+
 // Names of leftovers (".tmp…", "….manifest-<uuid>") and of detached versions ("d…") are no numbers.
-std::optional<VersionEntry> EntryOf(std::string path, uint64_t size_bytes) {
-  std::string_view name = path;
-  name.remove_prefix(name.rfind('/') + 1);
+std::optional<NamedVersion> VersionOf(std::string_view name) {
   if (!name.ends_with(kSuffix)) return std::nullopt;
   name.remove_suffix(kSuffix.size());
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  const bool v2 = name.size() == kV2Digits;
-  return VersionEntry{.version = v2 ? std::numeric_limits<uint64_t>::max() - number : number,
-                      .path = std::move(path),
-                      .scheme = v2 ? NamingScheme::kV2 : NamingScheme::kV1,
-                      .size_bytes = size_bytes};
+  if (name.size() != kV2Digits) return NamedVersion{number, NamingScheme::kV1};
+  return NamedVersion{std::numeric_limits<uint64_t>::max() - number, NamingScheme::kV2};
+}
+
+std::optional<VersionEntry> EntryOf(io::ObjectInfo info) {
+  const auto named = VersionOf(std::string_view(info.path).substr(info.path.rfind('/') + 1));
+  if (!named) return std::nullopt;
+  return VersionEntry{named->version, std::move(info.path), named->scheme, info.size_bytes,
+                      info.modified_ns};
+}
+
+arrow::Status TwoSchemes(std::string_view path, std::string_view other) {
+  return Corrupt({path}, "the manifest is named by another scheme than {}", other);
 }
 
 arrow::Status CheckOneScheme(const std::vector<VersionEntry>& entries) {
   const auto other = std::ranges::find_if(
       entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
   if (other == entries.end()) return arrow::Status::OK();
-  return Corrupt({other->path}, "the manifest is named by another scheme than {}",
-                 entries.front().path);
+  return TwoSchemes(other->path, entries.front().path);
+}
+
+// Where a version lies, of whatever name; nothing where there is none.
+arrow::Result<std::optional<VersionEntry>> LookFor(const TableLocation& table, uint64_t version,
+                                                   std::initializer_list<NamingScheme> schemes) {
+  for (const NamingScheme scheme : schemes) {
+    ARROW_ASSIGN_OR_RAISE(
+        auto info, table.store->Head(table.Path("_versions/" + ManifestName(version, scheme))));
+    if (info) {
+      return VersionEntry{version, std::move(info->path), scheme, info->size_bytes,
+                          info->modified_ns};
+    }
+  }
+  return std::nullopt;
+}
+
+// Versions follow each other without gaps, but for old ones that were cleaned up. So the newest is
+// the one from `version` on, itself included, behind which nothing comes. Nothing where `version`
+// is not there.
+arrow::Result<std::vector<VersionEntry>> ProbeUpward(const TableLocation& table, uint64_t version) {
+  std::vector<VersionEntry> found;
+  ARROW_ASSIGN_OR_RAISE(auto entry,
+                        LookFor(table, version, {NamingScheme::kV2, NamingScheme::kV1}));
+  while (entry) {
+    found.push_back(*std::move(entry));
+    ARROW_ASSIGN_OR_RAISE(entry, LookFor(table, ++version, {found.back().scheme}));
+  }
+  return found;
 }
 
 std::optional<uint64_t> KnownSize(const VersionEntry& entry) {
@@ -90,14 +130,23 @@ arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& tabl
   ARROW_ASSIGN_OR_RAISE(const auto names, table.store->ListNames(folder));
   std::vector<VersionEntry> entries;
   for (const std::string& name : names) {
-    if (auto entry = EntryOf(folder + "/" + name, 0)) entries.push_back(*std::move(entry));
+    if (auto entry = EntryOf({.path = folder + "/" + name})) entries.push_back(*std::move(entry));
   }
   std::ranges::sort(entries, {}, &VersionEntry::version);
   return entries;
 }
 
-arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table,
-                                                       uint64_t version) {
+// Putting the next version if absent is the check of a hint that says `version`.
+arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
+                                                       bool trusts_hint) {
+  if (const auto hinted = ReadVersionHint(table)) {
+    if (trusts_hint && *hinted == version) return std::vector<VersionEntry>();
+    ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, version));
+    if (!found.empty() && found.back().version >= *hinted) {
+      found.erase(found.begin());
+      return found;
+    }
+  }
   ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
   ARROW_RETURN_NOT_OK(CheckOneScheme(entries));
   if (entries.empty()) return NotFound("Dataset at path {} was not found", table.uri);
@@ -113,7 +162,7 @@ arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table
   ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
   std::vector<VersionEntry> entries;
   for (const io::ObjectInfo& object : objects) {
-    if (auto entry = EntryOf(object.path, object.size_bytes)) entries.push_back(*std::move(entry));
+    if (auto entry = EntryOf(object)) entries.push_back(*std::move(entry));
   }
   std::ranges::sort(entries, {}, &VersionEntry::version);
   ARROW_RETURN_NOT_OK(CheckOneScheme(entries));
@@ -121,9 +170,28 @@ arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table
 }
 
 arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& table) {
-  ARROW_ASSIGN_OR_RAISE(auto entries, ListVersions(table));
-  if (entries.empty()) return std::nullopt;
-  return std::move(entries.back());
+  if (const auto hinted = ReadVersionHint(table)) {
+    ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, *hinted));
+    if (!found.empty()) return std::move(found.back());
+  }
+  std::optional<NamingScheme> scheme;
+  std::string first_name;
+  arrow::Status status;
+  const auto rank = [&](std::string_view name) -> std::optional<uint64_t> {
+    const auto named = VersionOf(name);
+    if (!named) return std::nullopt;
+    if (!scheme) {
+      scheme = named->scheme;
+      first_name = name;
+    } else if (*scheme != named->scheme && status.ok()) {
+      status = TwoSchemes(table.Path("_versions/" + std::string(name)), first_name);
+    }
+    return named->version;
+  };
+  ARROW_ASSIGN_OR_RAISE(auto info, table.store->FindHighest(table.Path("_versions"), rank));
+  ARROW_RETURN_NOT_OK(status);
+  if (!info) return std::nullopt;
+  return EntryOf(*std::move(info));
 }
 
 arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const VersionEntry& entry) {
@@ -136,12 +204,10 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const Versio
 }
 
 arrow::Result<VersionEntry> FindVersion(const TableLocation& table, uint64_t version) {
-  for (const NamingScheme scheme : {NamingScheme::kV2, NamingScheme::kV1}) {
-    const std::string path = table.Path("_versions/" + ManifestName(version, scheme));
-    ARROW_ASSIGN_OR_RAISE(const auto info, table.store->Head(path));
-    if (info) return VersionEntry{version, path, scheme, info->size_bytes};
-  }
-  return VersionNotFound(table, version);
+  ARROW_ASSIGN_OR_RAISE(auto entry,
+                        LookFor(table, version, {NamingScheme::kV2, NamingScheme::kV1}));
+  if (!entry) return VersionNotFound(table, version);
+  return *std::move(entry);
 }
 
 arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t version) {

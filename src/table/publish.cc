@@ -132,12 +132,6 @@ arrow::Status Withdraw(const TableLocation& table, const Manifest& manifest) {
   return table.store->Delete(TransactionPath(table, manifest));
 }
 
-void WriteVersionHint(const TableLocation& table, uint64_t version) {
-  const std::string hint = "{\"version\":" + std::to_string(version) + "}";
-  // A hint that is missing or old only costs its reader a look further.
-  (void)table.store->Put(table.Path("_versions/latest_version_hint.json"), wire::AsBytes(hint));
-}
-
 arrow::Status SyncFiles(const TableLocation& table, Durability durability,
                         const std::vector<std::string>& paths) {
   if (durability == Durability::kNone || paths.empty()) return arrow::Status::OK();

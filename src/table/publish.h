@@ -31,9 +31,6 @@ arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& tr
 // Takes a published manifest and its transaction file away again.
 arrow::Status Withdraw(const TableLocation& table, const Manifest& manifest);
 
-// Tells readers on stores with slow listings where to begin looking. Best effort.
-void WriteVersionHint(const TableLocation& table, uint64_t version);
-
 // Data and deletion files onto stable storage, where that is wanted.
 arrow::Status SyncFiles(const TableLocation& table, Durability durability,
                         const std::vector<std::string>& paths);

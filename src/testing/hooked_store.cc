@@ -1,5 +1,6 @@
 #include "testing/hooked_store.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -110,6 +111,13 @@ arrow::Result<std::optional<io::ObjectInfo>> HookedStore::Head(const std::string
 arrow::Result<std::vector<io::ObjectInfo>> HookedStore::List(const std::string& folder) {
   return Hook<std::vector<io::ObjectInfo>>(*this, {.kind = StoreCallKind::kList, .path = folder},
                                            [&] { return inner_->List(folder); });
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> HookedStore::ReadWhole(const std::string& path) {
+  constexpr std::array<ByteRange, 1> kSomeBytes = {{{0, 1}}};  // how many is not known before
+  return Hook<std::shared_ptr<arrow::Buffer>>(
+      *this, {.kind = StoreCallKind::kRead, .path = path, .ranges = kSomeBytes},
+      [&] { return inner_->ReadWhole(path); });
 }
 
 arrow::Result<std::vector<std::string>> HookedStore::ListNames(const std::string& folder) {

@@ -49,6 +49,7 @@ class HookedStore : public io::ObjectStore, public std::enable_shared_from_this<
 
   arrow::Result<std::shared_ptr<io::ObjectReader>> OpenRead(
       const std::string& path, std::optional<uint64_t> size_bytes) override;
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadWhole(const std::string& path) override;
   arrow::Result<std::unique_ptr<io::ObjectWriter>> OpenWrite(const std::string& path) override;
   arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) override;
   arrow::Status PutIfAbsent(const std::string& path,

@@ -1,0 +1,124 @@
+#include "table/version_hint.h"
+
+#include <gtest/gtest.h>
+
+#include "io/memory_store.h"
+#include "table/manifest_file.h"
+#include "testing/counting_store.h"
+#include "testing/golden.h"
+#include "testing/matchers.h"
+
+namespace glaive::table {
+namespace {
+
+using glaive::testing::BytesOf;
+using glaive::testing::CountingStore;
+using glaive::testing::IsOk;
+using ::testing::SizeIs;
+
+// As object stores are whose listings are long and in no order.
+class DearListings final : public glaive::testing::HookedStore {
+ public:
+  using HookedStore::HookedStore;
+  arrow::Status Around(const glaive::testing::StoreCall&,
+                       const std::function<arrow::Status()>& perform) override {
+    return perform();
+  }
+  bool lists_cheaply() const override { return false; }
+};
+
+wire::DataFragment NewFragment() {
+  wire::DataFile file{.path = "f", .fields = {0}, .column_indices = {0}};
+  file.file_major_version = 2;
+  file.file_minor_version = 2;
+  return {.files = {std::move(file)}, .physical_rows = 10};
+}
+
+class VersionHintTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Overwrite overwrite{.fragments = {NewFragment()}};
+    overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    head_ = CommitCreate(table_, std::move(overwrite), {}).ValueOrDie();
+  }
+
+  void AppendTo(const ManifestPtr& base) {
+    head_ = Commit(table_, base, Append{{NewFragment()}}, {}).ValueOrDie();
+  }
+  void PutHint(std::string_view text) {
+    ASSERT_THAT(table_.store->Put("/t/_versions/latest_version_hint.json", BytesOf(text)), IsOk());
+  }
+  uint64_t LatestNumber() { return LatestVersion(table_).ValueOrDie()->version; }
+
+  std::shared_ptr<CountingStore> store_ =
+      std::make_shared<CountingStore>(std::make_shared<DearListings>(io::MakeMemoryStore()));
+  TableLocation table_ = {store_, "/t", "dear://t"};
+  ManifestPtr head_;
+};
+
+TEST_F(VersionHintTest, FindsTheNewestWithoutAListing) {
+  for (int i = 0; i < 3; ++i) AppendTo(head_);
+  store_->Reset();
+  const VersionEntry entry = *LatestVersion(table_).ValueOrDie();
+  EXPECT_EQ(entry.version, 4);
+  EXPECT_EQ(entry.path, head_->path);
+  EXPECT_EQ(entry.size_bytes, head_->size_bytes);
+  const IoStats stats = store_->stats();
+  EXPECT_EQ(stats.get_requests, 1);
+  EXPECT_EQ(stats.head_requests, 2);  // of the version, and of the one after it
+  EXPECT_EQ(stats.list_requests, 0);
+}
+
+TEST_F(VersionHintTest, IsCheckedWhateverItSays) {
+  for (int i = 0; i < 3; ++i) AppendTo(head_);
+  for (const char* hint : {R"({"version":2})", R"({"version":99})", R"({"version":0})",
+                           R"({ "version" : 1 , "more": 7 })", R"({"version":"4"})", "", "4",
+                           R"({"version":18446744073709551615})", "\xff\xfe{\"version\":"}) {
+    PutHint(hint);
+    EXPECT_EQ(LatestNumber(), 4) << hint;
+    EXPECT_THAT(NewerVersions(table_, 2, /*trusts_hint=*/false).ValueOrDie(), SizeIs(2)) << hint;
+  }
+  ASSERT_THAT(table_.store->Delete("/t/_versions/latest_version_hint.json"), IsOk());
+  EXPECT_EQ(LatestNumber(), 4);
+}
+
+TEST_F(VersionHintTest, ACommitIsThreePutsAndOneGet) {
+  store_->Reset();
+  AppendTo(head_);
+  const IoStats stats = store_->stats();
+  EXPECT_EQ(stats.put_requests, 3);  // transaction, manifest, hint
+  EXPECT_EQ(stats.get_requests, 1);  // the hint
+  EXPECT_EQ(stats.head_requests + stats.list_requests, 0);
+}
+
+// The name that is taken tells that the hint was old.
+TEST_F(VersionHintTest, AnOldHintCostsAnAttemptAndNothingElse) {
+  const ManifestPtr base = head_;
+  AppendTo(base);
+  AppendTo(head_);
+  PutHint(R"({"version":1})");
+  AppendTo(base);
+  EXPECT_EQ(head_->version, 4);
+  EXPECT_EQ(head_->fragments.totals().num_fragments, 4);
+  EXPECT_EQ(LatestNumber(), 4);
+}
+
+TEST_F(VersionHintTest, IsTurnedOffByTheEnvironment) {
+  setenv("LANCE_USE_VERSION_HINT", "Off", 1);
+  AppendTo(head_);
+  store_->Reset();
+  EXPECT_EQ(LatestNumber(), 2);
+  EXPECT_EQ(store_->stats().list_requests, 1);
+  EXPECT_EQ(store_->stats().get_requests, 0);
+  unsetenv("LANCE_USE_VERSION_HINT");
+  EXPECT_EQ(ReadVersionHint(table_), 1);
+}
+
+TEST(VersionHintWithCheapListingsTest, IsNotAskedFor) {
+  const auto store = std::make_shared<CountingStore>(io::MakeMemoryStore());
+  EXPECT_EQ(ReadVersionHint({store, "/t", "memory://t"}), std::nullopt);
+  EXPECT_EQ(store->stats(), IoStats{});
+}
+
+}  // namespace
+}  // namespace glaive::table
