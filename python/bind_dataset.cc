@@ -62,6 +62,15 @@ void BindDataset(nb::module_& m) {
       .def_prop_ro("num_fragments", &Dataset::num_fragments)
       .def("fragments",
            [](const Dataset& dataset) { return Call().Run([&] { return dataset.Fragments(); }); })
+      .def("fragment_ids", &Dataset::FragmentIds)
+      .def("count_small_fragments", &CountSmallFragments, "min_rows"_a)
+      .def("position_of", &Dataset::PositionOf, "id"_a)
+      .def(
+          "fragment_at",
+          [](const Dataset& dataset, uint64_t position) {
+            return Call().Run([&] { return dataset.FragmentAt(position); });
+          },
+          "position"_a)
       .def(
           "get_fragment",
           [](const Dataset& dataset, uint64_t id) {
@@ -75,6 +84,12 @@ void BindDataset(nb::module_& m) {
       .def("versions",
            [](const Dataset& dataset) { return Call().Run([&] { return dataset.Versions(); }); })
       .def("version_info", &VersionInfoOf)
+      .def(
+          "read_version_info",
+          [](const Dataset& dataset, uint64_t version) {
+            return Call().Run([&] { return ReadVersionInfo(dataset, version); });
+          },
+          "version"_a)
       .def("version_numbers",
            [](const Dataset& dataset) {
              return Call().Run([&] { return VersionNumbers(dataset); });

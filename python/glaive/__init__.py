@@ -140,10 +140,10 @@ def dataset(
     if version is not None or asof is None:
         return opened
     moment = _moment(asof)
-    before = [v["version"] for v in opened.versions() if v["timestamp"] < moment]
-    if not before:
-        raise NotFound(f"{moment} is earlier than the first version of this dataset")
-    return opened.checkout_version(max(before))
+    for entry in reversed(opened.versions()):
+        if entry["timestamp"] < moment:
+            return opened.checkout_version(entry["version"])
+    raise NotFound(f"{moment} is earlier than the first version of this dataset")
 
 
 def _moment(asof: Any) -> datetime:

@@ -302,7 +302,7 @@ def _statistics(dataset: _native.Dataset, index: IndexDescription) -> dict[str, 
     covered = set[int]().union(*(segment.fragment_ids for segment in index.segments))
     summary = dataset.summary
     num_rows = summary.physical_rows - summary.deleted_rows
-    live = {fragment.id for fragment in dataset.fragments()} & covered
+    live = covered.intersection(dataset.fragment_ids())
     times = [segment.created_at for segment in index.segments if segment.created_at]
     return {
         "index_type": index.index_type,

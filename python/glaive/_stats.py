@@ -41,12 +41,12 @@ class LanceStats:
 
     def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
         """`num_small_files` counts fragments of fewer than `max_rows_per_group` rows."""
-        summary = self._dataset._ds.summary
-        fragments = self._dataset._ds.fragments()
+        dataset = self._dataset._ds
+        summary = dataset.summary
         return {
             "num_deleted_rows": summary.deleted_rows,
             "num_fragments": summary.num_fragments,
-            "num_small_files": sum(f.physical_rows < max_rows_per_group for f in fragments),
+            "num_small_files": dataset.count_small_fragments(max(max_rows_per_group, 0)),
         }
 
     def index_stats(self, index_name: str) -> dict[str, Any]:

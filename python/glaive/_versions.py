@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, TypedDict
 
 import pyarrow as pa
@@ -13,15 +13,8 @@ from . import _native
 from ._arguments import refuse, uri_text
 from ._delta import DatasetDelta, make_delta
 from ._refs import Branches, Reference, Tags
+from ._version_entry import Version
 from .errors import InvalidInput, RefusedInput, as_os_errors
-
-
-class Version(TypedDict):
-    """An entry of a table's history; the time is the machine's local one."""
-
-    version: int
-    timestamp: datetime
-    metadata: dict[str, str]
 
 
 class VersionRef(TypedDict):
@@ -41,8 +34,13 @@ class VersionVerbs:
         raise NotImplementedError
 
     def versions(self) -> list[Version]:
-        """The table's history, oldest first."""
-        return [_version(v.version, v.timestamp_ns, v.metadata) for v in self._ds.versions()]
+        """The table's history, oldest first.
+
+        Entries are dicts that read a version's manifest when its ``timestamp`` or ``metadata`` is
+        first asked for; that raises ValueError where the version has been cleaned up meanwhile.
+        """
+        dataset = self._ds
+        return [Version(version, dataset) for version in dataset.version_numbers()]
 
     def version_refs(self) -> list[VersionRef]:
         """The numbers of the history, oldest first; cheaper than `versions`."""
@@ -50,8 +48,7 @@ class VersionVerbs:
 
     def get_version(self) -> Version:
         """This version's entry of the history."""
-        info = self._ds.version_info()
-        return _version(info.version, info.timestamp_ns, info.metadata)
+        return Version(self._ds.version, self._ds)
 
     def checkout_version(self, version: Reference) -> Any:
         """Another version, as a new object.
@@ -360,10 +357,3 @@ def _deprecated(old: str, new: str) -> None:
     warnings.warn(
         f"{old} is deprecated, use {new} instead", DeprecationWarning, stacklevel=3
     )
-
-
-def _version(version: int, timestamp_ns: int, metadata: dict[str, str]) -> Version:
-    # In floats, which lose some of a nanosecond count: what pylance shows is equal to this only so.
-    whole, rest = divmod(float(timestamp_ns), 1e9)
-    moment = datetime.fromtimestamp(whole) + timedelta(microseconds=rest // 1e3)
-    return {"version": version, "timestamp": moment, "metadata": metadata}

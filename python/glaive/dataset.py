@@ -39,6 +39,7 @@ from ._versions import VersionRef as VersionRef
 from ._versions import VersionVerbs
 from ._write import write_dataset as write_dataset
 from .errors import InvalidInput, as_os_errors, unbuilt
+from ._fragment_list import LanceFragments
 from .fragment import LanceFragment
 from .optimize import DatasetOptimizer
 from .schema import LanceSchema
@@ -557,15 +558,18 @@ class LanceDataset(
         rows = random.sample(range(self.count_rows()), num_rows)
         return self.take(rows if randomize_order else sorted(rows), columns)
 
-    def get_fragments(self, filter: Any | None = None) -> list[LanceFragment]:
-        """All fragments, in the order of their ids."""
+    def get_fragments(self, filter: Any | None = None) -> LanceFragments:
+        """All fragments, in the order of their ids: a sequence that makes them when asked for.
+
+        `filter` must be None, as for pylance.
+        """
         if filter is not None:
             raise InvalidInput("get_fragments() does not take a filter")
-        return [LanceFragment(self, None, fragment=entry) for entry in self._ds.fragments()]
+        return LanceFragments(self._with(self._ds))
 
     def fragment_ids(self) -> list[int]:
         """Ids of all fragments, ascending."""
-        return [entry.id for entry in self._ds.fragments()]
+        return self._ds.fragment_ids()
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """The fragment with this id, or None."""

@@ -340,6 +340,18 @@ class LanceFragment(pa.dataset.Fragment):
     def __repr__(self) -> str:
         return f"LanceFragment(id={self.fragment_id}, rows={self._fragment.num_rows})"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same fragment of the same version of the same table."""
+        if not isinstance(other, LanceFragment):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, int, int]:
+        return self._native_dataset.uri, self._native_dataset.version, self.fragment_id
+
     def __reduce__(self) -> tuple[Any, ...]:
         return LanceFragment, (self._ds, self.fragment_id)
 

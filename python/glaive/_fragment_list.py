@@ -1,0 +1,88 @@
+"""The fragments of a version as a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from .fragment import LanceFragment
+
+if TYPE_CHECKING:
+    from .dataset import LanceDataset
+
+
+class LanceFragments(Sequence[LanceFragment]):
+    """The fragments of one version, in the order of their ids; each is made when it is asked for.
+
+    It reads like a list and stays as it is when the dataset moves on. Slices are of this type too;
+    ``+`` gives a list. It is equal to a list, or another sequence, of equal fragments.
+    """
+
+    __slots__ = ("_dataset", "_positions")
+
+    def __init__(self, dataset: LanceDataset, positions: range | None = None) -> None:
+        self._dataset = dataset  # of its own, which no verb moves on
+        self._positions = range(dataset._ds.num_fragments) if positions is None else positions
+
+    def _at(self, position: int) -> LanceFragment:
+        entry = self._dataset._ds.fragment_at(position)
+        return LanceFragment(self._dataset, None, fragment=entry)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, index: int) -> LanceFragment: ...
+    @overload
+    def __getitem__(self, index: slice) -> LanceFragments: ...
+    def __getitem__(self, index: Any) -> Any:
+        chosen = self._positions[index]
+        if isinstance(chosen, range):
+            return LanceFragments(self._dataset, chosen)
+        return self._at(chosen)
+
+    def __iter__(self) -> Iterator[LanceFragment]:
+        return map(self._at, self._positions)
+
+    def __reversed__(self) -> Iterator[LanceFragment]:
+        return map(self._at, reversed(self._positions))
+
+    def __contains__(self, fragment: object) -> bool:
+        if not isinstance(fragment, LanceFragment):
+            return False
+        position = self._dataset._ds.position_of(fragment.fragment_id)
+        return position in self._positions and self._at(position) == fragment
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LanceFragments):
+            ours, theirs = self._dataset._ds, other._dataset._ds
+            if (ours.uri, ours.version) == (theirs.uri, theirs.version):
+                return self._positions == other._positions
+        elif not isinstance(other, list):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
+    def __add__(self, other: Sequence[LanceFragment]) -> list[LanceFragment]:
+        if not isinstance(other, LanceFragments | list):
+            return NotImplemented
+        return [*self, *other]
+
+    def __radd__(self, other: list[LanceFragment]) -> list[LanceFragment]:
+        return [*other, *self] if isinstance(other, list) else NotImplemented
+
+    def __mul__(self, times: int) -> list[LanceFragment]:
+        return list(self) * times
+
+    __rmul__ = __mul__
+
+    def copy(self) -> list[LanceFragment]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        shown = [repr(fragment) for fragment in self[:20]]
+        return f"[{', '.join(shown)}{', ...' if len(self) > len(shown) else ''}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LanceFragments, (self._dataset, self._positions)
