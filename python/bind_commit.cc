@@ -16,6 +16,7 @@
 #include <arrow/record_batch.h>
 
 #include "glaive/session.h"
+#include "glaive/write_target.h"
 
 #include "arrow_exchange.h"
 #include "bind_write.h"
@@ -30,6 +31,7 @@ namespace {
 
 // A URI, or an open handle.
 using Target = std::variant<std::string, Dataset>;
+using FileTarget = std::variant<std::string, Dataset, WriteTarget>;
 
 void BindOptions(nb::module_& m) {
   nb::class_<CommitOptions>(m, "CommitOptions")
@@ -82,7 +84,7 @@ void BindCommit(nb::module_& m) {
       "target"_a, "batch"_a, "options"_a);
   m.def(
       "write_transaction",
-      [](nb::handle source, const Target& target, WriteOptions options, nb::object progress) {
+      [](nb::handle source, const FileTarget& target, WriteOptions options, nb::object progress) {
         const Call call;
         options.progress = call.PollSignals();
         options.fragment_events = EventsFrom(std::move(progress), call);

@@ -58,6 +58,7 @@ void BindDataset(nb::module_& m) {
       .def_prop_ro("has_stable_row_ids", &Dataset::has_stable_row_ids)
       .def_prop_ro("config", &Dataset::config)
       .def_prop_ro("table_metadata", &Dataset::table_metadata)
+      .def_prop_ro("session", &SessionOf)
       .def_prop_ro("summary", &Dataset::summary)
       .def_prop_ro("num_fragments", &Dataset::num_fragments)
       .def("fragments",

@@ -17,7 +17,10 @@ void BindSession(nb::module_& m) {
       .def(nb::new_([](uint64_t bytes) { return std::make_shared<Session>(bytes); }),
            "metadata_cache_bytes"_a = Session::kDefaultMetadataCacheBytes)
       .def_static("default", [] { return Session::Default(); })
-      .def("size_bytes", &Session::size_bytes);
+      .def("size_bytes", &Session::size_bytes)
+      .def(
+          "is_same_as", [](const Session& self, const Session& other) { return &self == &other; },
+          "other"_a);
 
   nb::class_<IoStats>(m, "IoStats")
       .def_ro("get_requests", &IoStats::get_requests)

@@ -16,6 +16,7 @@
 
 #include "glaive/scan.h"
 #include "glaive/session.h"
+#include "glaive/write_target.h"
 
 #include "arrow_exchange.h"
 #include "bind_write.h"
@@ -44,8 +45,9 @@ FragmentEvents EventsFrom(nb::object progress, const Call& call) {
 
 namespace {
 
-// Where to write: a URI, or an open handle.
+// Where to write: a URI, or an open handle; and for files alone, a write target too.
 using Target = std::variant<std::string, Dataset>;
+using FileTarget = std::variant<std::string, Dataset, WriteTarget>;
 
 WriteResult Write(nb::handle source, const Target& target, WriteOptions options,
                   nb::object progress) {
@@ -59,7 +61,7 @@ WriteResult Write(nb::handle source, const Target& target, WriteOptions options,
   });
 }
 
-std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const Target& target,
+std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const FileTarget& target,
                                                WriteOptions options, nb::object progress) {
   const Call call;
   options.fragment_events = EventsFrom(std::move(progress), call);

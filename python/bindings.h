@@ -13,6 +13,7 @@ void BindDataset(nb::module_& m);
 void BindSchema(nb::module_& m);
 void BindScan(nb::module_& m);
 void BindWrite(nb::module_& m);
+void BindWriteTarget(nb::module_& m);
 void BindUpdate(nb::module_& m);
 void BindMergeInsert(nb::module_& m);
 void BindCompaction(nb::module_& m);

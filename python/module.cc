@@ -14,6 +14,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindSchema(m);
   glaive::python::BindScan(m);
   glaive::python::BindWrite(m);
+  glaive::python::BindWriteTarget(m);
   glaive::python::BindUpdate(m);
   glaive::python::BindMergeInsert(m);
   glaive::python::BindCompaction(m);

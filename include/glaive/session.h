@@ -28,4 +28,9 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
+class Dataset;
+
+/// The one that the handle was opened with, or the process's own.
+std::shared_ptr<Session> SessionOf(const Dataset& dataset);
+
 }  // namespace glaive

@@ -27,6 +27,7 @@ from ._native import (
     DatasetBasePath,
 )
 from ._native import version as engine_version
+from ._write_target import WriteTarget
 from .dataset import (
     Index,
     IndexFile,
@@ -63,6 +64,7 @@ __all__ = [
     "LanceScanner",
     "Session",
     "Transaction",
+    "WriteTarget",
     "__version__",
     "batch_udf",
     "dataset",

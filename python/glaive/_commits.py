@@ -22,6 +22,7 @@ from ._options import as_durability
 from .errors import InvalidInput, as_commit_conflicts, as_os_errors
 
 if TYPE_CHECKING:
+    from ._session import Session
     from .commit import CommitLock
     from .dataset import LanceDataset
 
@@ -62,6 +63,7 @@ class CommitVerbs:
         strict: bool = False,
         idempotency_token: str | None = None,
         durability: Literal["commit", "none"] | None = None,
+        session: Session | None = None,
     ) -> LanceDataset:
         """Makes a version of an operation, on top of whatever was committed since it was made.
 
@@ -92,6 +94,8 @@ class CommitVerbs:
             is made. All transactions of the table are looked at. Not in pylance.
         durability : {"commit", "none"}, optional
             As in `write_dataset`.
+        session : Session, optional
+            Cache for opening the table, and of the object returned.
 
         Others
             Not supported: NotImplementedError when they are given.
@@ -100,7 +104,8 @@ class CommitVerbs:
         ------
         CommitConflictError
             Another writer's change stands in the way. `retryable` tells whether the operation may
-            be made again from the newer version.
+            be made again from the newer version. Or fragments were written for a `WriteTarget` of
+            a table that has been removed since.
         """
         refuse(
             "LanceDataset.commit",
@@ -118,6 +123,7 @@ class CommitVerbs:
         options.strict = strict
         options.idempotency_token = idempotency_token
         options.durability = as_durability(durability)
+        options.session = None if session is None else session._session
         with as_os_errors(), as_commit_conflicts():
             return _dataset(_native.commit(target, transaction, options))
 
@@ -132,6 +138,7 @@ class CommitVerbs:
         max_retries: int = 20,
         base_store_params: dict[str, dict[str, str]] | None = None,
         commit_timeout: timedelta | None = _DEFAULT_COMMIT_TIMEOUT,
+        session: Session | None = None,
     ) -> BulkCommitResult:
         """Commits several appends as one version. Other parameters are those of `commit`.
 
@@ -150,6 +157,7 @@ class CommitVerbs:
         )
         batch = [transaction_to_native(transaction) for transaction in transactions]
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
+        options.session = None if session is None else session._session
         target = _target(dest)
         with as_os_errors(), as_commit_conflicts():
             result = _native.commit_batch(target, batch, options)

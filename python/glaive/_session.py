@@ -9,9 +9,18 @@ from ._arguments import refuse
 
 
 class Session:
-    """A cache of manifests and of the metadata of data files, for the handles that share it.
+    """A cache of manifests and of the metadata of data files, for whatever shares it.
 
-    `index_cache_size_bytes` has no effect: indices are not read.
+    It is bounded by the bytes that it holds: the least recently used goes first. Threads may share
+    it, and a forked child goes on with what its parent had. The newest version of a table is never
+    cached, but looked up each time. Calls that name no session use one that the process has.
+
+    Parameters
+    ----------
+    index_cache_size_bytes : int, optional
+        Has no effect: indices are not read.
+    metadata_cache_size_bytes : int, optional
+        Bytes to be held at most; 1 GiB when absent.
     """
 
     def __init__(
@@ -32,12 +41,20 @@ class Session:
         else:
             self._session = _native.Session(metadata_cache_size_bytes)
 
+    @classmethod
+    def _of(cls, native: _native.Session) -> Session:
+        session = cls.__new__(cls)
+        session._session = native
+        return session
+
     def size_bytes(self) -> int:
         """Bytes held now."""
         return self._session.size_bytes()
 
     def index_cache_size_bytes(self) -> int:
+        """Always 0: indices are not read."""
         return 0
 
     def is_same_as(self, other: Session) -> bool:
-        return self._session is other._session
+        """Whether both are one cache."""
+        return self._session.is_same_as(other._session)

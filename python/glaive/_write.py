@@ -145,13 +145,12 @@ def write_dataset(
     options.transaction_properties = transaction_properties or {}
     if isinstance(uri, LanceDataset):
         target: Any = uri._ds
-        session = session or uri._session_object
     else:
         target = uri_text(uri)
     reader = _coerce_reader(data_obj, schema)
     with as_os_errors():
         result = _native.write_dataset(reader, target, options, progress)
-    return LanceDataset._made(result.dataset, session)
+    return LanceDataset._made(result.dataset)
 
 
 def _auto_cleanup_config(options: Mapping[str, int]) -> dict[str, str]:

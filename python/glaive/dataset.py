@@ -32,6 +32,7 @@ from ._scanner import ColumnOrdering as ColumnOrdering
 from ._scanner import LanceScanner as LanceScanner
 from ._scanner import ScannerBuilder as ScannerBuilder
 from ._session import Session as Session
+from ._write_target import WriteTarget
 from ._stats import LanceStats
 from ._unbuilt import UnbuiltDataset
 from ._versions import Version as Version
@@ -107,7 +108,6 @@ class LanceDataset(
                 raise InvalidInput(f"Unknown read parameter {name}")
         if session is None and metadata_cache_size_bytes is not None:
             session = Session(metadata_cache_size_bytes=metadata_cache_size_bytes)
-        self._session_object = session
         self._storage_options = storage_options
         self._default_scan_options = default_scan_options
         self._read_params = read_params
@@ -124,9 +124,8 @@ class LanceDataset(
         return other
 
     @classmethod
-    def _made(cls, native: _native.Dataset, session: Session | None = None) -> LanceDataset:
+    def _made(cls, native: _native.Dataset) -> LanceDataset:
         dataset = LanceDataset.__new__(cls)
-        dataset._session_object = session
         dataset._storage_options = None
         dataset._default_scan_options = None
         dataset._read_params = None
@@ -234,10 +233,12 @@ class LanceDataset(
         return self._storage_options
 
     def session(self) -> Session:
-        if self._session_object is None:
-            self._session_object = Session.__new__(Session)
-            self._session_object._session = _native.Session.default()
-        return self._session_object
+        """The cache that this object was opened with, or the process's own."""
+        return Session._of(self._ds.session)
+
+    def write_target(self) -> WriteTarget:
+        """What workers need to write rows for this version, and nothing else: see `WriteTarget`."""
+        return WriteTarget(_native.write_target_of(self._ds))
 
     # --- reading ---------------------------------------------------------------------------------
 

@@ -16,7 +16,8 @@ from . import _native
 from ._arguments import predicate as as_predicate
 from ._arguments import projection, refuse, row_numbers, uri_text
 from ._options import write_options
-from .errors import IO, InvalidInput, unbuilt
+from ._write_target import WriteTarget
+from .errors import IO, InvalidInput, as_os_errors, unbuilt
 from .schema import LanceSchema
 from .types import _coerce_reader
 from .udf import BatchUDF, new_columns
@@ -233,6 +234,10 @@ class FragmentMetadata:
     created_at_version_meta: RowDatasetVersionMeta | None = None
     last_updated_at_version_meta: RowDatasetVersionMeta | None = None
     overlays: list[Any] = field(default_factory=list)
+    # The version whose WriteTarget it was written for, as in the engine's JSON.
+    _written_for: dict[str, Any] | None = field(
+        default=None, init=False, compare=False, repr=False
+    )
 
     @property
     def num_deletions(self) -> int:
@@ -256,7 +261,7 @@ class FragmentMetadata:
         def optional(value: Any) -> Any:
             return None if value is None else value.asdict()
 
-        return {
+        values = {
             "id": self.id,
             "files": [file._asdict() for file in self.files],
             "overlays": [_overlay_json(overlay) for overlay in self.overlays],
@@ -266,6 +271,9 @@ class FragmentMetadata:
             "created_at_version_meta": optional(self.created_at_version_meta),
             "last_updated_at_version_meta": optional(self.last_updated_at_version_meta),
         }
+        if self._written_for is not None:
+            values["written_for"] = self._written_for
+        return values
 
     @staticmethod
     def from_json(json_data: str) -> FragmentMetadata:
@@ -275,7 +283,7 @@ class FragmentMetadata:
             value = values.get(name)
             return None if value is None else make(value)
 
-        return FragmentMetadata(
+        fragment = FragmentMetadata(
             id=values["id"],
             files=[DataFile(**file) for file in values["files"]],
             physical_rows=values["physical_rows"],
@@ -287,6 +295,8 @@ class FragmentMetadata:
             ),
             overlays=[_overlay(overlay) for overlay in values.get("overlays") or []],
         )
+        fragment._written_for = values.get("written_for")
+        return fragment
 
 
 def _overlay_json(overlay: Any) -> dict[str, Any]:
@@ -746,7 +756,7 @@ class FragmentSession:
 
 def write_fragments(
     data: ReaderLike,
-    dataset_uri: str | os.PathLike[str] | LanceDataset,
+    dataset_uri: str | os.PathLike[str] | LanceDataset | WriteTarget,
     schema: pa.Schema | None = None,
     *,
     return_transaction: bool = False,
@@ -774,8 +784,19 @@ def write_fragments(
 ) -> list[FragmentMetadata] | Transaction:
     """Writes data files and commits nothing.
 
-    The parameters are those of `write_dataset`. `enable_stable_row_ids` has no effect: ids are
+    The other parameters are those of `write_dataset`. `enable_stable_row_ids` has no effect: ids are
     assigned by the commit.
+
+    Parameters
+    ----------
+    data : table, batch, reader, data frame, dict, list of dicts, dataset, scanner or iterable
+        The rows.
+    dataset_uri : str, path, LanceDataset or WriteTarget
+        Whose files they are. On an open dataset or a `WriteTarget` its schema and version count, and
+        nothing is read or listed; on a URI the newest version does, and what the session has of it
+        is not read again.
+    session : Session, optional
+        Cache for a URI. With an open dataset it must be that one's own: ValueError.
 
     Returns
     -------
@@ -811,13 +832,16 @@ def write_fragments(
     )
     if isinstance(dataset_uri, LanceDataset):
         target: Any = dataset_uri._ds
+    elif isinstance(dataset_uri, WriteTarget):
+        target = dataset_uri._native
     else:
         target = uri_text(dataset_uri)
     reader = _coerce_reader(data, schema)
-    if return_transaction:
-        from ._exchange import transaction_from_native
+    with as_os_errors("Append with different schema"):
+        if return_transaction:
+            from ._exchange import transaction_from_native
 
-        transaction = _native.write_transaction(reader, target, options, progress)
-        return transaction_from_native(transaction)
-    fragments = _native.write_fragments(reader, target, options, progress)
+            transaction = _native.write_transaction(reader, target, options, progress)
+            return transaction_from_native(transaction)
+        fragments = _native.write_fragments(reader, target, options, progress)
     return [from_native(fragment) for fragment in fragments]

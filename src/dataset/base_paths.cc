@@ -76,26 +76,27 @@ std::vector<table::BasePath> ToTableBases(std::span<const DatasetBasePath> bases
   return converted;
 }
 
-arrow::Status ChooseFolders(const WriteOptions& options, WriteTarget* target) {
+arrow::Status ChooseFolders(const WriteOptions& options, std::vector<table::BasePath> bases,
+                            Destination* destination) {
   if (!options.initial_bases.empty() && options.mode != WriteMode::kCreate) {
     return InvalidInput("initial_bases are for mode create alone; add_bases adds them to a table");
   }
   if (!options.target_bases.empty() && options.target_all_bases) {
     return InvalidInput("target_all_bases and target_bases exclude each other");
   }
-  ARROW_ASSIGN_OR_RAISE(target->new_bases, WithIds(options.initial_bases));
-  std::vector<table::BasePath> bases = target->new_bases;
-  if (target->base != nullptr) bases = target->base->base_paths;
+  ARROW_ASSIGN_OR_RAISE(destination->new_bases, WithIds(options.initial_bases));
+  bases.insert(bases.end(), destination->new_bases.begin(), destination->new_bases.end());
 
   std::vector<Target> targets;
   if (options.target_all_bases) {
     ARROW_ASSIGN_OR_RAISE(targets, AllTargets(bases, *options.target_all_bases));
   }
   for (const std::string& wanted : options.target_bases) {
-    ARROW_ASSIGN_OR_RAISE(targets.emplace_back(), FindTarget(bases, wanted, target->table.uri));
+    ARROW_ASSIGN_OR_RAISE(targets.emplace_back(),
+                          FindTarget(bases, wanted, destination->table.uri));
   }
   for (const Target& each : targets) {
-    ARROW_ASSIGN_OR_RAISE(target->folders.emplace_back(), FolderOf(target->table, each));
+    ARROW_ASSIGN_OR_RAISE(destination->folders.emplace_back(), FolderOf(destination->table, each));
   }
   return arrow::Status::OK();
 }

@@ -13,8 +13,10 @@ namespace glaive::dataset {
 
 std::vector<table::BasePath> ToTableBases(std::span<const DatasetBasePath> bases);
 
-// Settles which bases the target gets, and in which folders new files go. InvalidInput for bases
-// that are not there, and for new ones in another mode than kCreate.
-arrow::Status ChooseFolders(const WriteOptions& options, WriteTarget* target);
+// Settles which bases the destination gets, and in which folders new files go; `bases` are those
+// that its table has. InvalidInput for bases that are not there, and for new ones in another mode
+// than kCreate.
+arrow::Status ChooseFolders(const WriteOptions& options, std::vector<table::BasePath> bases,
+                            Destination* destination);
 
 }  // namespace glaive::dataset

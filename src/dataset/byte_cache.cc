@@ -57,6 +57,20 @@ void ByteCache::Insert(const std::string& key, Entry entry) {
   Evict(*contents);
 }
 
+void ByteCache::RemoveWhere(const std::function<bool(const std::string&, const void*)>& matches) {
+  const Access contents(*this);
+  for (auto entry = contents->entries.begin(); entry != contents->entries.end();) {
+    const auto next = std::next(entry);
+    if (matches(entry->key, entry->value.get())) Drop(*contents, entry);
+    entry = next;
+  }
+}
+
+uint64_t ByteCache::num_entries() {
+  const Access contents(*this);
+  return contents->entries.size();
+}
+
 uint64_t ByteCache::size_bytes() {
   const Access contents(*this);
   for (Entry& entry : contents->entries) Measure(*contents, entry);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,16 @@ class ByteCache {
     Insert(key, {key, std::move(value), MeasureAs<T>, 0, 0, holds_file_open});
   }
 
+  // Takes out what `matches(key, value)` is true of. REQUIRES: every value here is a T.
+  template <typename T, typename Matches>
+  void RemoveIf(const Matches& matches) {
+    RemoveWhere([&](const std::string& key, const void* value) {
+      return matches(key, *static_cast<const T*>(value));
+    });
+  }
+
   uint64_t size_bytes();
+  uint64_t num_entries();
 
  private:
   struct Entry {
@@ -59,6 +69,7 @@ class ByteCache {
 
   std::shared_ptr<void> Find(const std::string& key);
   void Insert(const std::string& key, Entry entry);
+  void RemoveWhere(const std::function<bool(const std::string&, const void*)>& matches);
   static void Measure(Contents& contents, Entry& entry);
   static void Drop(Contents& contents, std::list<Entry>::iterator entry);
   void Evict(Contents& contents) const;

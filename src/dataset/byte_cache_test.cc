@@ -53,6 +53,19 @@ TEST(ByteCacheTest, WhatGrowsIsMeasuredAgain) {
   EXPECT_FALSE(Has(cache, "b"));
 }
 
+TEST(ByteCacheTest, WhatMatchesIsTakenOut) {
+  ByteCache cache(100'000, 10);
+  for (uint64_t i = 0; i < 6; ++i) Put(cache, std::to_string(i), i, /*holds_file_open=*/true);
+  cache.RemoveIf<Value>(
+      [](const std::string& key, const Value& value) { return key == "0" || value.bytes > 3; });
+  EXPECT_EQ(cache.num_entries(), 3u);
+  EXPECT_FALSE(Has(cache, "0"));
+  EXPECT_TRUE(Has(cache, "1"));
+  EXPECT_FALSE(Has(cache, "4"));
+  cache.RemoveIf<Value>([](const std::string&, const Value&) { return true; });
+  EXPECT_EQ(cache.size_bytes(), 0u);
+}
+
 TEST(ByteCacheTest, FewFilesStayOpen) {
   ByteCache cache(100'000, 2);
   Put(cache, "other", 1);

@@ -11,6 +11,7 @@
 #include "dataset/operation_convert.h"
 #include "dataset/session_state.h"
 #include "dataset/write_session.h"
+#include "dataset/written_for.h"
 #include "io/object_store.h"
 #include "wire/file_version.h"
 
@@ -84,6 +85,7 @@ arrow::Result<Dataset> Commit(const Dataset& dataset, const Transaction& transac
     ARROW_ASSIGN_OR_RAISE(base, dataset.Checkout(read_version));
   }
   const Dataset::State& state = *base.state();
+  ARROW_RETURN_NOT_OK(dataset::CheckWrittenFor(state.location, *transaction.operation));
   ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
                                                               std::move(operation), commit));
   return dataset::MakeDataset(state.location, std::move(manifest),
@@ -98,7 +100,10 @@ arrow::Result<Dataset> Commit(std::string_view uri, const Transaction& transacti
   if (KindOf(dataset.status()) != ErrorKind::kNotFound) return dataset.status();
   ARROW_ASSIGN_OR_RAISE(table::Operation operation, OperationOf(transaction));
   auto* overwrite = std::get_if<table::Overwrite>(&operation);
-  if (overwrite == nullptr) return dataset.status();
+  // Fragments that were written for a table are not the beginning of another.
+  if (overwrite == nullptr || dataset::RemembersTarget(*transaction.operation)) {
+    return dataset.status();
+  }
   if (options.detached) return Unsupported("creating a table by a detached commit");
   ARROW_ASSIGN_OR_RAISE(table::CommitOptions commit, OptionsOf(transaction, options));
   ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));

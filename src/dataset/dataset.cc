@@ -6,21 +6,11 @@
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/session_state.h"
+#include "dataset/write_session.h"
 #include "wire/schema.h"
 
 namespace glaive {
 namespace {
-
-std::string NameOf(FileVersion version) {
-  switch (version) {
-    case FileVersion::k0_1: return "0.1";
-    case FileVersion::k2_0: return "2.0";
-    case FileVersion::k2_1: return "2.1";
-    case FileVersion::k2_2: return "2.2";
-    case FileVersion::k2_3: return "2.3";
-  }
-  return "";
-}
 
 DatasetSummary Summarize(const table::FragmentTotals& totals) {
   return {.num_fragments = totals.num_fragments,
@@ -96,7 +86,7 @@ uint64_t Dataset::version() const { return state_->manifest->version; }
 int64_t Dataset::timestamp_ns() const { return state_->manifest->timestamp_ns; }
 std::shared_ptr<arrow::Schema> Dataset::schema() const { return state_->schema; }
 std::string Dataset::data_storage_version() const {
-  return NameOf(state_->manifest->data_file_version);
+  return dataset::NameOf(state_->manifest->data_file_version);
 }
 int32_t Dataset::max_field_id() const { return state_->manifest->MaxFieldId(); }
 bool Dataset::has_stable_row_ids() const { return state_->manifest->has_stable_row_ids(); }

@@ -17,6 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keys in pylance's order
 
+// A key of ours, of fragments that were written for a WriteTarget alone; pylance passes over it.
+constexpr const char* kWrittenFor = "written_for";
+
 // nlohmann's exceptions end in FromJson.
 class BadJson : public std::exception {
  public:
@@ -234,13 +237,23 @@ wire::DataFragment FragmentFrom(const Json& json) {
   return fragment;
 }
 
+std::optional<dataset::TableIdentity> WrittenForFrom(const Json& json) {
+  const Json* value = FindValue(json, kWrittenFor);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_object()) throw BadJson("'written_for' is not an object");
+  return dataset::TableIdentity{IntegerAt<uint64_t>(*value, "version"),
+                                StringAt(*value, "transaction")};
+}
+
 }  // namespace
 
 FragmentMetadata::FragmentMetadata(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 arrow::Result<FragmentMetadata> FragmentMetadata::FromJson(std::string_view json) {
   try {
-    return dataset::MakeFragmentMetadata(FragmentFrom(Json::parse(json)));
+    const Json parsed = Json::parse(json);
+    wire::DataFragment fragment = FragmentFrom(parsed);
+    return dataset::MakeFragmentMetadata(std::move(fragment), WrittenForFrom(parsed));
   } catch (const std::exception& error) {
     return InvalidInput("not the metadata of a fragment: {}", error.what());
   }
@@ -263,6 +276,9 @@ std::string FragmentMetadata::ToJson() const {
   json["created_at_version_meta"] = glaive::ToJson(fragment.created_at_versions, kRowVersionArms);
   json["last_updated_at_version_meta"] =
       glaive::ToJson(fragment.last_updated_at_versions, kRowVersionArms);
+  if (const auto& target = state_->written_for) {
+    json[kWrittenFor] = {{"version", target->version}, {"transaction", target->transaction}};
+  }
   // A path that is no UTF-8 cannot be JSON; what is replaced shows that.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
+#include "dataset/write_target_state.h"
 
 namespace glaive {
 namespace {
@@ -15,10 +17,28 @@ std::string KeyOf(char kind, const io::ObjectStore* store, std::string_view path
   return fmt::format("{}{}:{}", kind, static_cast<const void*>(store), path);
 }
 
-struct CachedManifest {
-  table::ManifestPtr manifest;
+// A manifest file, as far as it can be told from another that takes its name.
+struct FileStamp {
   uint64_t size_bytes;
   int64_t modified_ns;
+
+  bool operator==(const FileStamp&) const = default;
+};
+
+// Nothing where the store does not tell, or the file has gone.
+arrow::Result<std::optional<FileStamp>> StampOf(const table::TableLocation& location,
+                                                const table::VersionEntry& entry) {
+  if (entry.size_bytes != 0 && entry.modified_ns) {
+    return FileStamp{entry.size_bytes, *entry.modified_ns};
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto info, location.store->Head(entry.path));
+  if (!info || !info->modified_ns) return std::nullopt;
+  return FileStamp{info->size_bytes, *info->modified_ns};
+}
+
+struct CachedManifest {
+  FileStamp file;
+  table::ManifestPtr manifest;
 
   // The fragments' bytes and their index are nearly all of it.
   uint64_t memory_bytes() const {
@@ -26,12 +46,13 @@ struct CachedManifest {
   }
 };
 
-// The manifest's file now. The look-up of the version may just have told.
-arrow::Result<std::optional<io::ObjectInfo>> InfoOf(const table::TableLocation& location,
-                                                    const table::VersionEntry& entry) {
-  if (!entry.modified_ns) return location.store->Head(entry.path);
-  return io::ObjectInfo{entry.path, entry.size_bytes, entry.modified_ns};
-}
+struct CachedTarget {
+  FileStamp file;
+  WriteTarget target;
+  uint64_t bytes;
+
+  uint64_t memory_bytes() const { return bytes; }
+};
 
 struct CachedDeletions {
   table::DeletionVectorPtr vector;
@@ -50,6 +71,8 @@ const std::shared_ptr<Session>& Session::Default() {
   static const auto* const session = new std::shared_ptr<Session>(std::make_shared<Session>());
   return *session;
 }
+
+std::shared_ptr<Session> SessionOf(const Dataset& dataset) { return dataset.state()->session; }
 
 uint64_t Session::size_bytes() const { return state_->cache.size_bytes(); }
 
@@ -81,7 +104,12 @@ arrow::Result<table::ManifestPtr> Session::State::LatestManifest(
     const table::TableLocation& location) {
   ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
   if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
-  auto manifest = ManifestOf(location, *entry);
+  return ManifestOrOneBefore(location, *entry);
+}
+
+arrow::Result<table::ManifestPtr> Session::State::ManifestOrOneBefore(
+    const table::TableLocation& location, const table::VersionEntry& head) {
+  auto manifest = ManifestOf(location, head);
   // A torn head: the store's own way to the newest one passes over it.
   if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kCorrupt) {
     return table::ReadLatestManifest(location);
@@ -97,18 +125,32 @@ arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableL
 
 arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
                                                              const table::VersionEntry& entry) {
-  ARROW_ASSIGN_OR_RAISE(const auto info, InfoOf(location, entry));
-  if (!info || !info->modified_ns) return table::ReadManifest(location, entry);
+  ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, entry));
+  if (!stamp) return table::ReadManifest(location, entry);
   const std::string key = KeyOf('m', location.store.get(), entry.path);
   const auto cached = cache.Get<CachedManifest>(key);
-  if (cached != nullptr && cached->size_bytes == info->size_bytes &&
-      cached->modified_ns == *info->modified_ns) {
-    return cached->manifest;
-  }
+  if (cached != nullptr && cached->file == *stamp) return cached->manifest;
   ARROW_ASSIGN_OR_RAISE(auto manifest, table::ReadManifest(location, entry));
-  cache.Put(key, std::make_shared<CachedManifest>(manifest, info->size_bytes, *info->modified_ns),
-            /*holds_file_open=*/false);
+  cache.Put(key, std::make_shared<CachedManifest>(*stamp, manifest), /*holds_file_open=*/false);
   return manifest;
+}
+
+arrow::Result<WriteTarget> Session::State::LatestTarget(const table::TableLocation& location) {
+  ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
+  if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
+  ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, *entry));
+  const std::string key = KeyOf('t', location.store.get(), entry->path);
+  if (stamp) {
+    const auto cached = cache.Get<CachedTarget>(key);
+    if (cached != nullptr && cached->file == *stamp) return cached->target;
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, ManifestOrOneBefore(location, *entry));
+  ARROW_ASSIGN_OR_RAISE(WriteTarget target, dataset::MakeWriteTarget(location, *manifest));
+  if (stamp && manifest->version == entry->version) {
+    cache.Put(key, std::make_shared<CachedTarget>(*stamp, target, dataset::MemoryBytes(target)),
+              /*holds_file_open=*/false);
+  }
+  return target;
 }
 
 }  // namespace glaive

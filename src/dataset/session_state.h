@@ -8,6 +8,7 @@
 
 #include "dataset/byte_cache.h"
 #include "glaive/session.h"
+#include "glaive/write_target.h"
 #include "read/snapshot.h"
 #include "table/commit.h"
 
@@ -29,6 +30,9 @@ struct Session::State final : read::FileCache {
 
   // Errors: NotFound where there is no table.
   arrow::Result<table::ManifestPtr> LatestManifest(const table::TableLocation& location);
+  // The write target of the newest version, which is small enough to stay where the manifest does
+  // not: then this costs the look-up of that version alone.
+  arrow::Result<WriteTarget> LatestTarget(const table::TableLocation& location);
   arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
                                                uint64_t version);
   arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
@@ -36,6 +40,10 @@ struct Session::State final : read::FileCache {
 
   static constexpr uint64_t kMaxOpenFiles = 128;  // of the 1,024 that a process may have by default
   dataset::ByteCache cache;
+
+ private:
+  arrow::Result<table::ManifestPtr> ManifestOrOneBefore(const table::TableLocation& location,
+                                                        const table::VersionEntry& head);
 };
 
 }  // namespace glaive

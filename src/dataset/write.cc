@@ -13,40 +13,31 @@ namespace {
 
 constexpr const char* kCommitMessage = "__lance_commit_message";
 
-// Data files without a version are another writer's work in progress, or a table that lost its
-// versions: neither is to be built upon.
-arrow::Status RefuseStrayData(const table::TableLocation& table) {
-  ARROW_ASSIGN_OR_RAISE(const auto files, table.store->List(table.Path("data")));
-  if (files.empty()) return arrow::Status::OK();
-  return InvalidInput("{} has data files but no version of a dataset; appending would hide them",
-                      table.uri);
-}
-
-arrow::Result<table::ManifestPtr> CommitRows(const dataset::WriteTarget& target,
+arrow::Result<table::ManifestPtr> CommitRows(const dataset::Destination& destination,
                                              dataset::WrittenRows& rows,
                                              const table::CommitOptions& commit,
                                              const WriteOptions& options) {
-  if (target.mode == WriteMode::kAppend) {
-    return dataset::CommitVersion(target.table, target.base,
+  if (destination.mode == WriteMode::kAppend) {
+    return dataset::CommitVersion(destination.table, destination.base,
                                   table::Append{.fragments = std::move(rows.written.fragments)},
                                   commit);
   }
   table::Overwrite overwrite = {.fragments = std::move(rows.written.fragments),
                                 .schema = std::move(rows.schema)};
-  if (target.base == nullptr) {
-    overwrite.initial_bases = target.new_bases;
-    return table::CommitCreate(target.table, std::move(overwrite), commit);
+  if (destination.base == nullptr) {
+    overwrite.initial_bases = destination.new_bases;
+    return table::CommitCreate(destination.table, std::move(overwrite), commit);
   }
   if (options.data_storage_version) overwrite.data_file_version = rows.version;
-  return dataset::CommitVersion(target.table, target.base, std::move(overwrite), commit);
+  return dataset::CommitVersion(destination.table, destination.base, std::move(overwrite), commit);
 }
 
 arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
-                                   const dataset::WriteTarget& target,
+                                   const dataset::Destination& destination,
                                    const WriteOptions& options) {
   table::CommitOptions commit;
   ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), target, options));
+  ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), destination, options));
   commit.transaction_properties = options.transaction_properties;
   if (options.commit_message)
     commit.transaction_properties[kCommitMessage] = *options.commit_message;
@@ -63,14 +54,14 @@ arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> str
     };
   }
 
-  auto manifest = CommitRows(target, rows, commit, options);
+  auto manifest = CommitRows(destination, rows, commit, options);
   // Unless it is certain that no version refers to the files, they stay.
   if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) {
     rows.written.files.Keep();
   }
   ARROW_RETURN_NOT_OK(manifest.status());
-  ARROW_ASSIGN_OR_RAISE(auto dataset,
-                        dataset::MakeDataset(target.table, *std::move(manifest), target.session));
+  ARROW_ASSIGN_OR_RAISE(auto dataset, dataset::MakeDataset(destination.table, *std::move(manifest),
+                                                           destination.session));
   return WriteResult{std::move(dataset), rows.written.summary};
 }
 
@@ -78,17 +69,14 @@ arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> str
 
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         std::string_view uri, const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const auto target, dataset::OpenTarget(uri, options));
-  if (options.mode == WriteMode::kAppend && target.base == nullptr) {
-    ARROW_RETURN_NOT_OK(RefuseStrayData(target.table));
-  }
-  return WriteTo(std::move(stream), target, options);
+  ARROW_ASSIGN_OR_RAISE(const auto destination, dataset::OpenDestination(uri, options));
+  return WriteTo(std::move(stream), destination, options);
 }
 
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         const Dataset& dataset, const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const auto target, dataset::OpenTarget(dataset, options));
-  return WriteTo(std::move(stream), target, options);
+  ARROW_ASSIGN_OR_RAISE(const auto destination, dataset::OpenDestination(dataset, options));
+  return WriteTo(std::move(stream), destination, options);
 }
 
 }  // namespace glaive

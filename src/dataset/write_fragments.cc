@@ -6,6 +6,7 @@
 #include "dataset/write_session.h"
 #include "glaive/commit.h"
 #include "glaive/write.h"
+#include "glaive/write_target.h"
 #include "table/publish.h"
 
 namespace glaive {
@@ -13,35 +14,59 @@ namespace {
 
 // Files that nothing refers to yet and that stay.
 struct Written {
-  dataset::WriteTarget target;
+  dataset::Destination destination;
   wire::Schema schema;
   std::vector<FragmentMetadata> fragments;
 };
 
+// What is told of fragments remembers their target as what is returned does.
+FragmentEvents Remembering(FragmentEvents events,
+                           const std::optional<dataset::TableIdentity>& target) {
+  if (!target || !events.complete) return events;
+  events.complete = [complete = std::move(events.complete), target](const FragmentMetadata& made) {
+    return complete(dataset::MakeFragmentMetadata(made.state()->fragment, target));
+  };
+  return events;
+}
+
 template <typename Place>
 arrow::Result<Written> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream, const Place& place,
-                               const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto target, dataset::OpenTarget(place, options));
+                               WriteOptions options) {
+  ARROW_ASSIGN_OR_RAISE(auto destination, dataset::FileDestination(place, options));
+  options.fragment_events =
+      Remembering(std::move(options.fragment_events), destination.written_for);
   ARROW_ASSIGN_OR_RAISE(const table::Durability durability, dataset::Resolve(options.durability));
-  ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), target, options));
+  ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), destination, options));
   if (durability == table::Durability::kCommit && !rows.written.files.paths().empty()) {
-    ARROW_RETURN_NOT_OK(target.table.store->Sync(rows.written.files.paths()));
+    ARROW_RETURN_NOT_OK(destination.table.store->Sync(rows.written.files.paths()));
   }
   rows.written.files.Keep();
-  Written written{std::move(target), std::move(rows.schema), {}};
+  Written written{std::move(destination), std::move(rows.schema), {}};
   for (wire::DataFragment& fragment : rows.written.fragments) {
-    written.fragments.push_back(dataset::MakeFragmentMetadata(std::move(fragment)));
+    written.fragments.push_back(
+        dataset::MakeFragmentMetadata(std::move(fragment), written.destination.written_for));
   }
   return written;
 }
 
-arrow::Result<Transaction> TransactionFor(Written written, const WriteOptions& options) {
+template <typename Place>
+arrow::Result<std::vector<FragmentMetadata>> FragmentsFor(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const Place& place,
+    const WriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), place, options));
+  return std::move(written.fragments);
+}
+
+template <typename Place>
+arrow::Result<Transaction> TransactionFor(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                          const Place& place, const WriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), place, options));
   Transaction transaction;
   transaction.uuid = table::NewUuid();
-  transaction.read_version = written.target.base != nullptr ? written.target.base->version : 0;
+  transaction.read_version = written.destination.version;
   transaction.properties = options.transaction_properties;
   if (options.commit_message) transaction.properties[kCommitMessageKey] = *options.commit_message;
-  if (written.target.mode == WriteMode::kAppend) {
+  if (written.destination.mode == WriteMode::kAppend) {
     transaction.operation = operation::Append{std::move(written.fragments)};
     return transaction;
   }
@@ -58,27 +83,35 @@ arrow::Result<Transaction> TransactionFor(Written written, const WriteOptions& o
 arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
     std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view uri,
     const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), uri, options));
-  return std::move(written.fragments);
+  return FragmentsFor(std::move(stream), uri, options);
 }
 
 arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
     std::shared_ptr<arrow::RecordBatchReader> stream, const Dataset& dataset,
     const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), dataset, options));
-  return std::move(written.fragments);
+  return FragmentsFor(std::move(stream), dataset, options);
+}
+
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const WriteTarget& target,
+    const WriteOptions& options) {
+  return FragmentsFor(std::move(stream), target, options);
 }
 
 arrow::Result<Transaction> WriteTransaction(std::shared_ptr<arrow::RecordBatchReader> stream,
                                             std::string_view uri, const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), uri, options));
-  return TransactionFor(std::move(written), options);
+  return TransactionFor(std::move(stream), uri, options);
 }
 
 arrow::Result<Transaction> WriteTransaction(std::shared_ptr<arrow::RecordBatchReader> stream,
                                             const Dataset& dataset, const WriteOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), dataset, options));
-  return TransactionFor(std::move(written), options);
+  return TransactionFor(std::move(stream), dataset, options);
+}
+
+arrow::Result<Transaction> WriteTransaction(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                            const WriteTarget& target,
+                                            const WriteOptions& options) {
+  return TransactionFor(std::move(stream), target, options);
 }
 
 }  // namespace glaive

@@ -11,9 +11,75 @@
 #include "dataset/base_paths.h"
 #include "dataset/dataset_state.h"
 #include "dataset/input_stream.h"
+#include "dataset/session_state.h"
+#include "dataset/write_target_state.h"
 #include "io/object_store.h"
 
 namespace glaive::dataset {
+namespace {
+
+arrow::Result<table::TableLocation> LocationOf(std::string_view uri) {
+  ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
+  return table::TableLocation{std::move(place.store), std::move(place.path), std::move(place.uri)};
+}
+
+arrow::Status RefuseCreation(const WriteOptions& options, const std::string& uri) {
+  if (options.mode != WriteMode::kCreate) return arrow::Status::OK();
+  return AlreadyExists("Dataset already exists: {}", uri);
+}
+
+// Data files without a version are another writer's work in progress, or a table that lost its
+// versions: neither is to be built upon.
+arrow::Status RefuseStrayData(const table::TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(const auto files, table.store->ListNames(table.Path("data")));
+  if (files.empty()) return arrow::Status::OK();
+  return InvalidInput("{} has data files but no version of a dataset; appending would hide them",
+                      table.uri);
+}
+
+// Workers that write the files of a table to come leave data files alone; transactions are left by
+// a table that was there.
+arrow::Status RefuseLostVersions(const table::TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(const auto files, table.store->ListNames(table.Path("_transactions")));
+  if (files.empty()) return arrow::Status::OK();
+  return InvalidInput("{} has transactions but no version of a dataset: the table is damaged",
+                      table.uri);
+}
+
+arrow::Result<Destination> NewTable(table::TableLocation table, std::shared_ptr<Session> session,
+                                    const WriteOptions& options) {
+  Destination destination = {
+      .table = std::move(table), .mode = WriteMode::kCreate, .session = std::move(session)};
+  ARROW_RETURN_NOT_OK(ChooseFolders(options, {}, &destination));
+  return destination;
+}
+
+arrow::Result<Destination> Onto(table::TableLocation table, const WriteTarget& target,
+                                std::shared_ptr<Session> session, const WriteOptions& options) {
+  ARROW_RETURN_NOT_OK(RefuseCreation(options, table.uri));
+  const auto& state = target.state();
+  Destination destination = {.table = std::move(table),
+                             .mode = options.mode,
+                             .session = std::move(session),
+                             .schema = std::shared_ptr<const wire::Schema>(state, &state->schema),
+                             .version = target.version(),
+                             .data_file_version = state->data_file_version};
+  ARROW_RETURN_NOT_OK(ChooseFolders(options, state->base_paths, &destination));
+  return destination;
+}
+
+}  // namespace
+
+std::string NameOf(FileVersion version) {
+  switch (version) {
+    case FileVersion::k0_1: return "0.1";
+    case FileVersion::k2_0: return "2.0";
+    case FileVersion::k2_1: return "2.1";
+    case FileVersion::k2_2: return "2.2";
+    case FileVersion::k2_3: return "2.3";
+  }
+  return "";
+}
 
 arrow::Result<FileVersion> WritableVersion(std::string_view name) {
   if (name == "2.2" || name == "stable") return FileVersion::k2_2;
@@ -36,54 +102,76 @@ arrow::Result<table::Durability> Resolve(Durability durability) {
   return InvalidInput("GLAIVE_DURABILITY is \"{}\", which is neither none nor commit", word);
 }
 
-arrow::Result<WriteTarget> OpenTarget(std::string_view uri, const WriteOptions& options) {
+arrow::Result<Destination> OpenDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   auto dataset = Dataset::Open(uri, {.session = session});
-  if (dataset.ok()) return OpenTarget(*dataset, options);
+  if (dataset.ok()) return OpenDestination(*dataset, options);
   if (KindOf(dataset.status()) != ErrorKind::kNotFound) return dataset.status();
-  ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
-  WriteTarget target{.table = {std::move(place.store), std::move(place.path), std::move(place.uri)},
-                     .base = nullptr,
-                     .mode = WriteMode::kCreate,
-                     .session = session};
-  ARROW_RETURN_NOT_OK(ChooseFolders(options, &target));
-  return target;
+  ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
+  if (options.mode == WriteMode::kAppend) ARROW_RETURN_NOT_OK(RefuseStrayData(table));
+  return NewTable(std::move(table), session, options);
 }
 
-arrow::Result<WriteTarget> OpenTarget(const Dataset& dataset, const WriteOptions& options) {
+arrow::Result<Destination> OpenDestination(const Dataset& dataset, const WriteOptions& options) {
   const Dataset::State& state = *dataset.state();
-  if (options.mode == WriteMode::kCreate) {
-    return AlreadyExists("Dataset already exists: {}", state.location.uri);
+  ARROW_RETURN_NOT_OK(RefuseCreation(options, state.location.uri));
+  Destination destination = {
+      .table = state.location,
+      .mode = options.mode,
+      .session = options.session != nullptr ? options.session : state.session,
+      .schema = std::shared_ptr<const wire::Schema>(state.manifest, &state.manifest->schema),
+      .version = state.manifest->version,
+      .data_file_version = state.manifest->data_file_version,
+      .base = state.manifest};
+  ARROW_RETURN_NOT_OK(ChooseFolders(options, state.manifest->base_paths, &destination));
+  return destination;
+}
+
+arrow::Result<Destination> FileDestination(std::string_view uri, const WriteOptions& options) {
+  const auto& session = options.session != nullptr ? options.session : Session::Default();
+  ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
+  const auto target = session->state().LatestTarget(table);
+  if (target.ok()) return Onto(std::move(table), *target, session, options);
+  if (KindOf(target.status()) != ErrorKind::kNotFound) return target.status();
+  if (options.mode == WriteMode::kAppend) ARROW_RETURN_NOT_OK(RefuseLostVersions(table));
+  return NewTable(std::move(table), session, options);
+}
+
+arrow::Result<Destination> FileDestination(const Dataset& dataset, const WriteOptions& options) {
+  if (options.session != nullptr && options.session != dataset.state()->session) {
+    return InvalidInput("the session is not the dataset's own, which is the one to be used");
   }
-  WriteTarget target{.table = state.location,
-                     .base = state.manifest,
-                     .mode = options.mode,
-                     .session = options.session != nullptr ? options.session : state.session};
-  ARROW_RETURN_NOT_OK(ChooseFolders(options, &target));
-  return target;
+  return OpenDestination(dataset, options);
+}
+
+arrow::Result<Destination> FileDestination(const WriteTarget& target, const WriteOptions& options) {
+  const auto& session = options.session != nullptr ? options.session : Session::Default();
+  ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(target.uri()));
+  ARROW_ASSIGN_OR_RAISE(Destination destination, Onto(std::move(table), target, session, options));
+  destination.written_for = target.state()->identity;
+  return destination;
 }
 
 arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> stream,
-                                     const WriteTarget& target, const WriteOptions& options) {
-  FileVersion version = target.base ? target.base->data_file_version : FileVersion::k2_2;
+                                     const Destination& destination, const WriteOptions& options) {
+  FileVersion version = destination.data_file_version;
   if (options.data_storage_version) {
     ARROW_ASSIGN_OR_RAISE(version, WritableVersion(*options.data_storage_version));
   }
   wire::Schema schema;
   wire::Schema of_files;
-  if (target.mode == WriteMode::kAppend) {
-    schema = target.base->schema;
-    ARROW_ASSIGN_OR_RAISE(of_files, FieldsToAppend(schema, *stream->schema()));
+  if (destination.mode == WriteMode::kAppend) {
+    ARROW_ASSIGN_OR_RAISE(of_files, FieldsToAppend(*destination.schema, *stream->schema()));
   } else {
     ARROW_ASSIGN_OR_RAISE(schema, wire::FromArrow(*stream->schema()));
     of_files = schema;
   }
   ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(stream), of_files));
   ARROW_ASSIGN_OR_RAISE(FragmentWriter writer,
-                        FragmentWriter::Make(target.table, std::move(of_files),
+                        FragmentWriter::Make(destination.table, std::move(of_files),
                                              {.limits = options.limits,
                                               .version = version,
-                                              .folders = target.folders,
+                                              .folders = destination.folders,
                                               .progress = options.progress,
                                               .events = options.fragment_events}));
   while (true) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <arrow/result.h>
+
+#include "table/commit.h"
+
+namespace glaive::dataset {
+
+// A version by what made it, not by its number alone: a table that was removed and made anew at the
+// same place has other transactions under the same numbers.
+struct TableIdentity {
+  uint64_t version = 0;
+  std::string transaction;  // its uuid, or a stand-in where the version does not say; never empty
+
+  bool operator==(const TableIdentity&) const = default;
+};
+
+// Read off the manifest where that names its transaction, as it does for all known writers.
+arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table,
+                                        const table::Manifest& manifest);
+
+// Of the version of that number, by its transaction alone. NotFound where there is none.
+arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table, uint64_t version);
+
+}  // namespace glaive::dataset
