@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include "glaive/error.h"
+#include "glaive/staged_columns.h"
 
 #include "bindings.h"
 
@@ -54,15 +55,53 @@ nb::object ToUnicode(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+nb::dict ColumnOf(const BackingColumn& column) {
+  nb::dict dict;
+  dict["path"] = ToUnicode(column.path);
+  dict["base_id"] = column.base_id ? nb::cast(*column.base_id) : nb::none();
+  dict["file_major_version"] = column.file_major_version;
+  dict["file_minor_version"] = column.file_minor_version;
+  dict["column_index"] = column.column_index;
+  return dict;
+}
+
+nb::dict WitnessOf(const FieldWitness& witness) {
+  nb::list overlays;
+  for (const BackingOverlay& overlay : witness.overlays) {
+    nb::dict dict = ColumnOf(overlay.column);
+    dict["committed_version"] = overlay.committed_version;
+    dict["coverage"] = overlay.coverage;
+    overlays.append(dict);
+  }
+  nb::dict dict;
+  dict["base"] = witness.base ? nb::object(ColumnOf(*witness.base)) : nb::none();
+  dict["overlays"] = overlays;
+  return dict;
+}
+
+void Describe(const ColumnWriteConflict& conflict, const nb::object& error) {
+  if (conflict.fragment_id()) error.attr("fragment_id") = *conflict.fragment_id();
+  if (!conflict.field().empty()) error.attr("field") = ToUnicode(conflict.field());
+  error.attr("staged") = WitnessOf(conflict.staged());
+  error.attr("current") = WitnessOf(conflict.current());
+}
+
+}  // namespace
+
 void RaiseStatus(const arrow::Status& status) {
   const ErrorKind kind = KindOf(status);
-  const nb::object type = nb::module_::import_("glaive.errors").attr(ClassName(kind));
+  const ColumnWriteConflict* const conflict = ColumnWriteConflict::Of(status);
+  const char* const name = conflict != nullptr ? "ColumnWriteConflict" : ClassName(kind);
+  const nb::object type = nb::module_::import_("glaive.errors").attr(name);
   const nb::object error = type(ToUnicode(Text(kind, status.message())));
   if (const ErrorDetail* detail = ErrorDetail::Of(status); detail != nullptr) {
     error.attr("retryable") = detail->retryable();
     if (!detail->path().empty()) error.attr("path") = ToUnicode(detail->path());
     if (detail->offset().has_value()) error.attr("offset") = *detail->offset();
   }
+  if (conflict != nullptr) Describe(*conflict, error);
   PyErr_SetObject(type.ptr(), error.ptr());
   throw nb::python_error();
 }

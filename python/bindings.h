@@ -18,6 +18,7 @@ void BindUpdate(nb::module_& m);
 void BindMergeInsert(nb::module_& m);
 void BindCompaction(nb::module_& m);
 void BindColumns(nb::module_& m);
+void BindStagedColumns(nb::module_& m);
 void BindIndex(nb::module_& m);
 void BindConfig(nb::module_& m);
 void BindRefs(nb::module_& m);

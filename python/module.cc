@@ -19,6 +19,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindMergeInsert(m);
   glaive::python::BindCompaction(m);
   glaive::python::BindColumns(m);
+  glaive::python::BindStagedColumns(m);
   glaive::python::BindIndex(m);
   glaive::python::BindConfig(m);
   glaive::python::BindRefs(m);

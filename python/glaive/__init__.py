@@ -35,6 +35,7 @@ from .dataset import (
     LanceOperation,
     LanceScanner,
     Session,
+    StagedColumns,
     Transaction,
     write_dataset,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "LanceOperation",
     "LanceScanner",
     "Session",
+    "StagedColumns",
     "Transaction",
     "WriteTarget",
     "__version__",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from .errors import ColumnWriteConflict as ColumnWriteConflict
 from .errors import CommitConflictError as CommitConflictError
 
 CommitLock = Callable[[int], AbstractContextManager[None]]
 
-__all__ = ["CommitConflictError", "CommitLock"]
+__all__ = ["ColumnWriteConflict", "CommitConflictError", "CommitLock"]

@@ -32,13 +32,15 @@ from ._scanner import ColumnOrdering as ColumnOrdering
 from ._scanner import LanceScanner as LanceScanner
 from ._scanner import ScannerBuilder as ScannerBuilder
 from ._session import Session as Session
-from ._write_target import WriteTarget
+from ._staged import ColumnWriteVerbs
+from ._staged import StagedColumns as StagedColumns
 from ._stats import LanceStats
 from ._unbuilt import UnbuiltDataset
 from ._versions import Version as Version
 from ._versions import VersionRef as VersionRef
 from ._versions import VersionVerbs
 from ._write import write_dataset as write_dataset
+from ._write_target import WriteTarget
 from .errors import InvalidInput, as_os_errors, unbuilt
 from ._fragment_list import LanceFragments
 from .fragment import LanceFragment
@@ -59,6 +61,7 @@ _READ_PARAMS = {"cache_repetition_index", "validate_on_decode"}
 class LanceDataset(
     RowVerbs,
     ColumnVerbs,
+    ColumnWriteVerbs,
     VersionVerbs,
     CommitVerbs,
     IndexVerbs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class EngineError(Exception):
@@ -91,6 +91,28 @@ class CommitConflictError(EngineError, OSError):
 
 class LostRaceError(CommitConflictError):
     """A conflict met by a verb, which plans and commits in one call."""
+
+
+class ColumnWriteConflict(CommitConflictError):
+    """Staged columns would take the place of something else than what was there.
+
+    The version that says so may be read, and the columns staged again from it.
+
+    Attributes
+    ----------
+    fragment_id : int, optional
+        Absent where it is the table's schema that changed.
+    field : str, optional
+        Path of the column; absent where the rows of the fragment are concerned.
+    staged, current : dict, optional
+        What was behind the field when it was staged, and what is now: ``base``, the column of a
+        data file or None, and ``overlays``, oldest first.
+    """
+
+    fragment_id: int | None = None
+    field: str | None = None
+    staged: dict[str, Any] | None = None
+    current: dict[str, Any] | None = None
 
 
 class Unsupported(EngineError, NotImplementedError):

@@ -16,6 +16,7 @@ from . import _native
 from ._arguments import predicate as as_predicate
 from ._arguments import projection, refuse, row_numbers, uri_text
 from ._options import write_options
+from ._staged import StagedColumns, stage_columns
 from ._write_target import WriteTarget
 from .errors import IO, InvalidInput, as_os_errors, unbuilt
 from .schema import LanceSchema
@@ -678,6 +679,19 @@ class LanceFragment(pa.dataset.Fragment):
         native = new_columns(value_func, self, columns, reader_schema, batch_size)
         widened = _native.add_fragment_columns(self._native_dataset, self.fragment_id, native)
         return from_native(widened.fragment), LanceSchema(widened.schema)
+
+    def write_column(
+        self,
+        data: ReaderLike,
+        schema: LanceSchema | pa.Schema,
+        *,
+        live_rows_only: bool = False,
+        reads: list[str] | None = None,
+    ) -> StagedColumns:
+        """As `LanceDataset.write_fragment_column`, for this fragment; commits nothing."""
+        return stage_columns(
+            self._native_dataset, [(self.fragment_id, data, schema)], live_rows_only, reads
+        )[0]
 
     def update_columns(
         self,

@@ -5,11 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include <arrow/array/array_dict.h>
+#include <arrow/array/builder_base.h>
 #include <arrow/array/builder_primitive.h>
-#include <arrow/array/util.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/record_batch.h>
-#include <arrow/scalar.h>
 #include <arrow/type.h>
 
 #include "core/error.h"
@@ -20,34 +21,27 @@ namespace glaive::dataset {
 namespace {
 
 constexpr uint64_t kNoLimit = std::numeric_limits<int64_t>::max();
-constexpr uint64_t kFillRows = 8192;  // at a time, where nothing but deleted rows is left
+constexpr uint64_t kFillRows = 8192;  // at a time, where deleted rows are among them
 
 using Batch = std::shared_ptr<arrow::RecordBatch>;
 
-// Columns whose fields may be null are taken by the second list.
-arrow::Result<Batch> TakeRows(const arrow::RecordBatch& batch, const wire::Schema& fields,
-                              const std::shared_ptr<arrow::Array>& rows,
-                              const std::shared_ptr<arrow::Array>& rows_or_null) {
-  arrow::ArrayVector columns;
-  const auto options = arrow::compute::TakeOptions::NoBoundsCheck();
-  for (int i = 0; i < batch.num_columns(); ++i) {
-    const auto field = std::ranges::find(fields.fields, batch.column_name(i), &wire::Field::name);
-    const bool nullable = field != fields.fields.end() && field->nullable;
-    ARROW_ASSIGN_OR_RAISE(
-        auto column,
-        arrow::compute::Take(*batch.column(i), nullable ? *rows_or_null : *rows, options));
-    columns.push_back(std::move(column));
+// One value that is there but has no size, or as little as its type can have.
+arrow::Result<std::shared_ptr<arrow::Array>> EmptyValue(
+    const std::shared_ptr<arrow::DataType>& type) {
+  if (type->id() == arrow::Type::DICTIONARY) {
+    const auto& dictionary = static_cast<const arrow::DictionaryType&>(*type);
+    ARROW_ASSIGN_OR_RAISE(const auto index, EmptyValue(dictionary.index_type()));
+    ARROW_ASSIGN_OR_RAISE(const auto value, EmptyValue(dictionary.value_type()));
+    return arrow::DictionaryArray::FromArrays(type, index, value);
   }
-  return arrow::RecordBatch::Make(batch.schema(), rows->length(), std::move(columns));
+  ARROW_ASSIGN_OR_RAISE(const auto builder, arrow::MakeBuilder(type));
+  ARROW_RETURN_NOT_OK(builder->AppendEmptyValue());
+  return builder->Finish();
 }
 
-// `count` rows of nulls, and where none may be of the value in `row`.
-arrow::Result<Batch> FillOf(const Batch& row, const wire::Schema& fields, uint64_t count) {
-  ARROW_ASSIGN_OR_RAISE(const auto first, arrow::MakeArrayFromScalar(arrow::Int64Scalar(0),
-                                                                     static_cast<int64_t>(count)));
-  ARROW_ASSIGN_OR_RAISE(const auto nulls,
-                        arrow::MakeArrayOfNull(arrow::int64(), static_cast<int64_t>(count)));
-  return TakeRows(*row, fields, first, nulls);
+bool MayBeNull(const wire::Schema& fields, const std::string& name) {
+  const auto field = std::ranges::find(fields.fields, name, &wire::Field::name);
+  return field != fields.fields.end() && field->nullable;
 }
 
 }  // namespace
@@ -75,8 +69,8 @@ arrow::Result<ColumnFileWriter> ColumnFileWriter::Make(const read::Snapshot& sna
 }
 
 // Rows of the range: live ones in their places, others with nothing to be seen.
-arrow::Result<Batch> ColumnFileWriter::WithDeleted(RowRange physical, const Batch& live) {
-  arrow::Int64Builder rows;
+arrow::Result<Batch> ColumnFileWriter::WithDeleted(RowRange physical, const Batch& live) const {
+  arrow::Int64Builder rows;  // of `live`, with the empty value behind them, or null
   arrow::Int64Builder rows_or_null;
   const auto deleted = deletions_->offsets();
   auto next = std::ranges::lower_bound(deleted, physical.begin);
@@ -84,7 +78,7 @@ arrow::Result<Batch> ColumnFileWriter::WithDeleted(RowRange physical, const Batc
   for (uint64_t row = physical.begin; row < physical.end; ++row) {
     if (next != deleted.end() && *next == row) {
       ++next;
-      ARROW_RETURN_NOT_OK(rows.Append(std::min(source, live->num_rows() - 1)));
+      ARROW_RETURN_NOT_OK(rows.Append(live->num_rows()));
       ARROW_RETURN_NOT_OK(rows_or_null.AppendNull());
     } else {
       ARROW_RETURN_NOT_OK(rows.Append(source));
@@ -93,11 +87,38 @@ arrow::Result<Batch> ColumnFileWriter::WithDeleted(RowRange physical, const Batc
   }
   ARROW_ASSIGN_OR_RAISE(const auto indices, rows.Finish());
   ARROW_ASSIGN_OR_RAISE(const auto indices_or_null, rows_or_null.Finish());
-  return TakeRows(*live, fields_, indices, indices_or_null);
+  const auto options = arrow::compute::TakeOptions::NoBoundsCheck();
+  arrow::ArrayVector columns;
+  for (int i = 0; i < live->num_columns(); ++i) {
+    auto column = live->column(i);
+    const bool nullable = MayBeNull(fields_, live->column_name(i));
+    if (!nullable) {
+      ARROW_ASSIGN_OR_RAISE(const auto empty, EmptyValue(column->type()));
+      ARROW_ASSIGN_OR_RAISE(column, arrow::Concatenate({column, empty}));
+    }
+    ARROW_ASSIGN_OR_RAISE(
+        columns.emplace_back(),
+        arrow::compute::Take(*column, nullable ? *indices_or_null : *indices, options));
+  }
+  return arrow::RecordBatch::Make(live->schema(), indices->length(), std::move(columns));
+}
+
+// The range in pieces, so that few live rows among many deleted ones stay small.
+arrow::Status ColumnFileWriter::WriteFilled(RowRange physical, const Batch& live) {
+  int64_t used = 0;
+  while (physical.begin < physical.end) {
+    const RowRange piece{physical.begin, std::min(physical.begin + kFillRows, physical.end)};
+    const auto num_live = static_cast<int64_t>(CountRows(deletions_->LiveRanges(piece)));
+    ARROW_ASSIGN_OR_RAISE(const auto filled, WithDeleted(piece, live->Slice(used, num_live)));
+    ARROW_RETURN_NOT_OK(writer_.Write(*filled));
+    used += num_live;
+    physical.begin = piece.end;
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status ColumnFileWriter::Write(uint64_t physical_rows, const Batch& live) {
-  const RowRange physical{rows(), rows() + physical_rows};
+  const RowRange physical{rows_, rows_ + physical_rows};
   if (physical.end > physical_rows_) {
     return InvalidInput("values for {} rows, more than the {} of the fragment", physical.end,
                         physical_rows_);
@@ -107,47 +128,50 @@ arrow::Status ColumnFileWriter::Write(uint64_t physical_rows, const Batch& live)
     return InvalidInput("new batch has different size with the source batch: {} != {}", num_live,
                         live->num_rows());
   }
-  if (num_live == 0) {
-    owed_ += physical_rows;
-    return arrow::Status::OK();
+  return WriteRange(physical, live);
+}
+
+arrow::Status ColumnFileWriter::WriteLive(const Batch& live) {
+  RowRange physical{rows_, rows_ + static_cast<uint64_t>(live->num_rows())};
+  const auto deleted = deletions_->offsets();
+  for (auto next = std::ranges::lower_bound(deleted, physical.begin);
+       next != deleted.end() && *next < physical.end; ++next) {
+    ++physical.end;
   }
+  num_live_ += static_cast<uint64_t>(live->num_rows());
+  if (physical.end > physical_rows_) {
+    return InvalidInput("values for {} rows, more than the {} of the fragment", num_live_,
+                        physical_rows_ - deleted.size());
+  }
+  return WriteRange(physical, live);
+}
+
+arrow::Status ColumnFileWriter::WriteRange(RowRange physical, const Batch& live) {
   ARROW_ASSIGN_OR_RAISE(const auto form, StoredForm::Make(*live->schema(), fields_));
-  ARROW_ASSIGN_OR_RAISE(auto stored, form.Convert(live));
-  if (any_live_ == nullptr && !deletions_->empty()) {
-    // Copied, so that it does not keep the batch alive.
-    ARROW_ASSIGN_OR_RAISE(const auto first, arrow::MakeArrayFromScalar(arrow::Int64Scalar(0), 1));
-    ARROW_ASSIGN_OR_RAISE(any_live_, TakeRows(*stored, fields_, first, first));
-  }
-  ARROW_RETURN_NOT_OK(WriteOwed());
-  if (num_live != physical_rows) {
-    ARROW_ASSIGN_OR_RAISE(stored, WithDeleted(physical, stored));
-  }
-  ARROW_RETURN_NOT_OK(writer_.Write(*stored));
+  ARROW_ASSIGN_OR_RAISE(const auto stored, form.Convert(live));
+  const bool any_deleted = static_cast<uint64_t>(live->num_rows()) != physical.size();
+  ARROW_RETURN_NOT_OK(any_deleted ? WriteFilled(physical, stored) : writer_.Write(*stored));
   rows_ = physical.end;
   return arrow::Status::OK();
 }
 
-arrow::Status ColumnFileWriter::WriteOwed() {
-  while (owed_ > 0) {
-    const uint64_t count = std::min(owed_, kFillRows);
-    ARROW_ASSIGN_OR_RAISE(const auto fill, FillOf(any_live_, fields_, count));
-    ARROW_RETURN_NOT_OK(writer_.Write(*fill));
-    owed_ -= count;
-    rows_ += count;
-  }
-  return arrow::Status::OK();
+arrow::Status ColumnFileWriter::WriteRest() {
+  const RowRange rest{rows_, physical_rows_};
+  if (rest.size() == 0 || CountRows(deletions_->LiveRanges(rest)) > 0) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto schema, wire::ToArrow(fields_));
+  ARROW_ASSIGN_OR_RAISE(const auto nothing, arrow::RecordBatch::MakeEmpty(schema));
+  return WriteRange(rest, nothing);
 }
 
 arrow::Result<ColumnFile> ColumnFileWriter::Finish() && {
-  if (rows_ + owed_ != physical_rows_) {
-    return InvalidInput("values for {} rows of a fragment that has {}", rows_ + owed_,
-                        physical_rows_);
+  ARROW_RETURN_NOT_OK(WriteRest());
+  if (rows_ != physical_rows_) {
+    if (num_live_ > 0) {
+      return InvalidInput("values for {} rows of a fragment that has {} live ones", num_live_,
+                          physical_rows_ - deletions_->size());
+    }
+    return InvalidInput("values for {} rows of a fragment that has {}", rows_, physical_rows_);
   }
-  if (owed_ > 0 && any_live_ == nullptr) {
-    return Unsupported("new columns for a fragment of which all {} rows are deleted",
-                       physical_rows_);
-  }
-  ARROW_RETURN_NOT_OK(WriteOwed());
   ARROW_ASSIGN_OR_RAISE(WrittenFragments written, std::move(writer_).Finish());
   ColumnFile result{.file = std::nullopt, .files = std::move(written.files)};
   if (!written.fragments.empty()) {

@@ -24,7 +24,7 @@ struct ColumnFile {
 };
 
 // Writes some fields of all physical rows of a fragment into one new file. Values come for the live
-// rows; deleted ones get nulls, or where those may not be the value of another row. Destroyed
+// rows; deleted ones get nulls, or where those may not be, empty values of no size. Destroyed
 // without Finish it leaves no file. Not thread safe.
 class ColumnFileWriter {
  public:
@@ -37,7 +37,10 @@ class ColumnFileWriter {
   // another number of rows, or columns that do not fit the fields.
   arrow::Status Write(uint64_t physical_rows, const std::shared_ptr<arrow::RecordBatch>& live);
 
-  uint64_t rows() const { return rows_ + owed_; }  // that were given values
+  // Values of the next live rows, wherever they are. Errors: the same.
+  arrow::Status WriteLive(const std::shared_ptr<arrow::RecordBatch>& live);
+
+  uint64_t rows() const { return rows_; }  // that were given values
 
   // Errors: InvalidInput unless all rows were written.
   arrow::Result<ColumnFile> Finish() &&;
@@ -47,17 +50,17 @@ class ColumnFileWriter {
                    uint64_t physical_rows);
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> WithDeleted(
-      RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live);
-
-  arrow::Status WriteOwed();
+      RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live) const;
+  arrow::Status WriteFilled(RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live);
+  arrow::Status WriteRange(RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live);
+  arrow::Status WriteRest();
 
   FragmentWriter writer_;
   wire::Schema fields_;
   table::DeletionVectorPtr deletions_;
   uint64_t physical_rows_;
-  uint64_t rows_ = 0;  // that are in the file
-  uint64_t owed_ = 0;  // deleted rows behind them, for which there may be no value yet
-  std::shared_ptr<arrow::RecordBatch> any_live_;  // one row, where there are deleted ones
+  uint64_t rows_ = 0;      // that are in the file
+  uint64_t num_live_ = 0;  // of those that came as live ones
 };
 
 }  // namespace glaive::dataset

@@ -29,4 +29,13 @@ arrow::Result<table::ManifestPtr> CommitVersion(const table::TableLocation& tabl
   return made;
 }
 
+arrow::Result<table::ManifestPtr> CommitVersion(const table::TableLocation& table,
+                                                const table::ManifestPtr& base,
+                                                table::MakeOperation make,
+                                                const table::CommitOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto made, table::Commit(table, base, std::move(make), options));
+  static_cast<void>(CleanUpAfter(table, made));
+  return made;
+}
+
 }  // namespace glaive::dataset

@@ -12,5 +12,9 @@ arrow::Result<table::ManifestPtr> CommitVersion(const table::TableLocation& tabl
                                                 const table::ManifestPtr& base,
                                                 table::Operation operation,
                                                 const table::CommitOptions& options);
+arrow::Result<table::ManifestPtr> CommitVersion(const table::TableLocation& table,
+                                                const table::ManifestPtr& base,
+                                                table::MakeOperation make,
+                                                const table::CommitOptions& options);
 
 }  // namespace glaive::dataset

@@ -31,6 +31,7 @@ arrow::Status ReplaceColumns(DataFragment& fragment, const DataFile& file) {
                           fragment.id);
     }
     old.path = file.path;
+    old.column_indices = file.column_indices;
     old.file_size_bytes = file.file_size_bytes;
     old.base_id = file.base_id;
     return arrow::Status::OK();

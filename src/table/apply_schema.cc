@@ -29,13 +29,13 @@ std::map<int32_t, FileIdentity> FileOfEachField(const DataFragment& fragment) {
   return files;
 }
 
-// Fields that have values in both, but from other files.
+// Fields that have values from other files, or from one where they had none.
 std::set<int32_t> RewrittenFields(const DataFragment& before, const DataFragment& after) {
   std::set<int32_t> fields;
-  const auto now = FileOfEachField(after);
-  for (const auto& [id, file] : FileOfEachField(before)) {
-    const auto found = now.find(id);
-    if (found != now.end() && found->second != file) fields.insert(id);
+  const auto then = FileOfEachField(before);
+  for (const auto& [id, file] : FileOfEachField(after)) {
+    const auto found = then.find(id);
+    if (found == then.end() || found->second != file) fields.insert(id);
   }
   return fields;
 }
@@ -136,7 +136,7 @@ arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
   for (const DataFragment& fragment : merge.fragments) {
     ARROW_RETURN_NOT_OK(Add(next, fragment, named, merged));
   }
-  if (merged.known.size() != next.fragments.totals().num_fragments) {
+  if (!merge.others && merged.known.size() != next.fragments.totals().num_fragments) {
     return InvalidInput("a merge names {} of the {} fragments of version {}", merged.known.size(),
                         next.fragments.totals().num_fragments, next.version - 1);
   }

@@ -45,11 +45,19 @@ class PendingCommit {
     transaction_.operation = std::move(operation);
   }
 
+  PendingCommit(const TableLocation& table, ManifestPtr base, MakeOperation make,
+                const CommitOptions& options)
+      : PendingCommit(table, std::move(base), Operation(), options) {
+    make_ = std::move(make);
+  }
+
   arrow::Result<ManifestPtr> Run();
 
  private:
   arrow::Result<ManifestPtr> RunAttempts();
   arrow::Status CatchUp();
+  arrow::Status CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows);
+  arrow::Status FitTo(ManifestPtr manifest, bool moved_rows);
   arrow::Result<ManifestPtr> FindEarlier() const;
   bool HasOurToken(const std::optional<Transaction>& theirs) const;
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
@@ -67,6 +75,7 @@ class PendingCommit {
   ManifestPtr earlier_;     // what an earlier call with our idempotency token made
   bool was_taken_ = false;  // by another's version, at the last attempt
   Transaction transaction_;
+  MakeOperation make_;  // null: the operation is there, and is rebased
   RebasedFiles rebased_;
 };
 
@@ -96,20 +105,18 @@ arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& thei
     return CommitConflict(Retry::kYes, version, "it was made after version {}, which was read",
                           latest_->version);
   }
+  if (make_) return arrow::Status::OK();
   if (!theirs || !theirs->operation) {
     return CommitConflict(Retry::kNo, version, "that version does not say what it changed");
   }
   return CheckConflict(*transaction_.operation, *theirs->operation, version);
 }
 
-// Checks the operation against whatever was committed since, and fits it to the newest version.
-arrow::Status PendingCommit::CatchUp() {
-  if (is_blind()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto newer,
-                        NewerVersions(table_, latest_->version, /*trusts_hint=*/!was_taken_));
-  if (newer.empty()) return arrow::Status::OK();
-  auto* const overlay = std::get_if<DataOverlay>(&*transaction_.operation);
-  bool moved_rows = false;
+// What has to be known of the versions in between: whether one of them is what an earlier call
+// made, and whether rows were moved.
+arrow::Status PendingCommit::CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows) {
+  const bool has_token = transaction_.properties.contains(kIdempotencyKey);
+  if (make_ && !has_token && !options_.strict) return arrow::Status::OK();
   for (const VersionEntry& entry : newer) {
     const auto theirs = ReadTransaction(table_, entry);
     if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
@@ -119,10 +126,15 @@ arrow::Status PendingCommit::CatchUp() {
     ARROW_RETURN_NOT_OK(theirs.status());
     if (HasOurToken(*theirs)) return ReadManifest(table_, entry).Value(&earlier_);
     ARROW_RETURN_NOT_OK(CheckAgainst(*theirs, entry.version));
-    moved_rows = moved_rows || std::holds_alternative<Update>(*(*theirs)->operation);
+    const bool known = *theirs && (*theirs)->operation;
+    *moved_rows |= known && std::holds_alternative<Update>(*(*theirs)->operation);
   }
-  ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newer.back()));
-  ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
+  return arrow::Status::OK();
+}
+
+// Fits an operation that was checked against all up to `manifest` to that version.
+arrow::Status PendingCommit::FitTo(ManifestPtr manifest, bool moved_rows) {
+  auto* const overlay = std::get_if<DataOverlay>(&*transaction_.operation);
   if (overlay != nullptr && moved_rows) {
     ARROW_RETURN_NOT_OK(CheckCoverage(table_, *latest_, *manifest, *overlay));
   }
@@ -131,6 +143,25 @@ arrow::Status PendingCommit::CatchUp() {
   if (rebased_.written.size() > already_written) transaction_.read_version = manifest->version;
   latest_ = std::move(manifest);
   return arrow::Status::OK();
+}
+
+// Checks the operation against whatever was committed since, and fits it to the newest version.
+arrow::Status PendingCommit::CatchUp() {
+  if (is_blind()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto newer,
+                        NewerVersions(table_, latest_->version, /*trusts_hint=*/!was_taken_));
+  if (!newer.empty()) {
+    bool moved_rows = false;
+    ARROW_RETURN_NOT_OK(CheckNewer(newer, &moved_rows));
+    if (earlier_ != nullptr) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newer.back()));
+    ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
+    if (!make_) return FitTo(std::move(manifest), moved_rows);
+    latest_ = std::move(manifest);
+  }
+  if (!make_) return arrow::Status::OK();
+  transaction_.read_version = options_.read_version.value_or(latest_->version);
+  return make_(latest_).Value(&transaction_.operation);
 }
 
 // The version that was made, or null if another took its place.
@@ -279,6 +310,15 @@ arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr&
   }
   if (options.detached) return CommitDetached(table, base, std::move(operation), options);
   return PendingCommit(table, base, std::move(operation), options).Run();
+}
+
+arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
+                                  MakeOperation make, const CommitOptions& options) {
+  if (IsDetached(base->version)) {
+    return InvalidInput("version {} is detached, and only a detached one can follow it",
+                        base->version);
+  }
+  return PendingCommit(table, base, std::move(make), options).Run();
 }
 
 arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,

@@ -87,6 +87,14 @@ struct CommitOptions {
   std::function<arrow::Status()> poll;  // asked between attempts; an error ends the call
 };
 
+// An operation for the version that it is to follow, or why there is none.
+using MakeOperation = std::function<arrow::Result<Operation>(const ManifestPtr& latest)>;
+
+// Publishes what `make` gives for the newest version, and asks it again for a newer one where
+// another writer was faster. It is `make` that checks what was committed meanwhile.
+arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
+                                  MakeOperation make, const CommitOptions& options);
+
 // Publishes `operation`, read from `base`, as the version after the newest one: what was committed
 // since is checked against it (transactions only are read), and it is rebased or refused. Returns
 // the new version's manifest, or the older one that has the idempotency token of the properties.

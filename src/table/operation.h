@@ -61,6 +61,9 @@ struct Merge {
   std::vector<wire::DataFragment> fragments;
   wire::Schema schema;
   bool preserves_nullability = false;
+  // The fragments of the version that this is made for: those that `fragments` does not name stay
+  // as they are there. Known to the process that made it; stored, a merge lists them all.
+  std::optional<FragmentTable> others;
 };
 
 // 106. An older version's content as a new version.

@@ -1,7 +1,9 @@
 #include "table/transaction_codec.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "table/manifest_codec.h"
 #include "wire/fields.h"
@@ -213,8 +215,30 @@ arrow::Status Read(const FieldView& field, Merge& merge, SchemaReader& schema) {
   }
   return arrow::Status::OK();
 }
+// Those that change among the others, in order of id; most are copied as they lie there.
+void WriteAllFragments(const Merge& merge, std::string* out) {
+  std::vector<const wire::DataFragment*> changed;
+  for (const wire::DataFragment& fragment : merge.fragments) changed.push_back(&fragment);
+  std::ranges::sort(changed, {}, &wire::DataFragment::id);
+  auto next = changed.begin();
+  const auto copy = [&](const Fragment& fragment) {
+    if (next != changed.end() && (*next)->id == fragment.id()) {
+      wire::AppendRecord(1, wire::Serialize(**next++), out);
+    } else {
+      const auto message = fragment.message();
+      wire::AppendRecord(1, {reinterpret_cast<const char*>(message.data()), message.size()}, out);
+    }
+    return arrow::Status::OK();
+  };
+  static_cast<void>(merge.others->Visit(copy));  // fails only where `copy` does
+}
+
 void Write(const Merge& merge, std::string* out) {
-  WriteFragments(1, merge.fragments, out);
+  if (merge.others) {
+    WriteAllFragments(merge, out);
+  } else {
+    WriteFragments(1, merge.fragments, out);
+  }
   wire::AppendFields(2, merge.schema.fields, out);
   AppendUnlessZero(4, merge.preserves_nullability ? 1 : 0, out);
 }

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "dataset/row_moves.h"
+#include "dataset/staged_state.h"
+#include "table/operation.h"
+
+namespace glaive::dataset {
+
+// Staged columns, and what they were computed from.
+struct ColumnWrite {
+  const StagedColumns::State* staged;
+  std::set<int32_t> read_fields;
+  Witnesses read;
+};
+
+// The operation that publishes the writes as the version after `latest`, or a ColumnWriteConflict
+// with what was committed since they were staged: new columns as a Merge, others as a
+// DataReplacement where one list of fields will do. Looks at the fragments that are written, and at
+// no other. `moves` is read as far as the manifest leaves it open what became of rows.
+arrow::Result<table::Operation> MakeColumnCommit(std::span<const ColumnWrite> writes,
+                                                 const table::Manifest& latest, RowMoves& moves);
+
+}  // namespace glaive::dataset

@@ -1,0 +1,151 @@
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "dataset/column_binding.h"
+#include "dataset/column_commit.h"
+#include "dataset/commit_version.h"
+#include "dataset/dataset_state.h"
+#include "dataset/edited_fragment.h"
+#include "dataset/staged_state.h"
+#include "dataset/write_session.h"
+#include "glaive/commit.h"
+#include "glaive/staged_columns.h"
+
+namespace glaive {
+namespace {
+
+using dataset::ColumnWrite;
+
+// Whether version `version` is the one of that identity. Nothing where it is gone.
+arrow::Result<std::optional<bool>> IsSnapshot(const Dataset& dataset, uint64_t version,
+                                              const std::string& identity) {
+  const Dataset::State& state = *dataset.state();
+  if (version == dataset.version()) {
+    return dataset::SnapshotIdentity(*state.manifest) == identity;
+  }
+  const auto entry = table::FindVersion(state.location, version);
+  if (!entry.ok()) {
+    if (KindOf(entry.status()) == ErrorKind::kNotFound) return std::nullopt;
+    return entry.status();
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto transaction, table::ReadTransaction(state.location, *entry));
+  if (transaction && transaction->uuid == identity) return true;
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(state.location, *entry));
+  return dataset::SnapshotIdentity(*manifest) == identity;
+}
+
+// Staged columns of one table, whose files are there.
+arrow::Status CheckStaged(const Dataset& dataset, std::span<const StagedColumns> staged) {
+  const table::TableLocation& location = dataset.state()->location;
+  std::map<uint64_t, std::string> known;  // snapshots of the table
+  for (const StagedColumns& columns : staged) {
+    const StagedColumns::State& state = *columns.state();
+    const auto found = known.find(state.read_version);
+    const bool is_known = found != known.end() && found->second == state.snapshot;
+    if (!is_known) {
+      ARROW_ASSIGN_OR_RAISE(const auto is_ours,
+                            IsSnapshot(dataset, state.read_version, state.snapshot));
+      if (is_ours && !*is_ours) {
+        return InvalidInput(
+            "what was staged for fragment {} is of another table: version {} of this one was made "
+            "by another commit",
+            state.fragment_id, state.read_version);
+      }
+      if (is_ours) known[state.read_version] = state.snapshot;
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto file,
+                          location.store->Head(location.Path("data/" + state.file.path)));
+    if (!file || file->size_bytes != state.file.file_size_bytes) {
+      return InvalidInput("what was staged for fragment {} is not in the table: {} is {}",
+                          state.fragment_id, state.file.path,
+                          file ? "of another size" : "not there");
+    }
+  }
+  return arrow::Status::OK();
+}
+
+// What is behind the fields of a fragment in the version that was read.
+class Snapshots {
+ public:
+  explicit Snapshots(const Dataset& dataset) : dataset_(dataset) {}
+
+  arrow::Result<dataset::Witnesses> Find(const StagedColumns::State& staged,
+                                         const std::set<int32_t>& fields) {
+    ARROW_ASSIGN_OR_RAISE(const Dataset snapshot, Open(staged));
+    ARROW_ASSIGN_OR_RAISE(const auto fragment, dataset::FragmentOf(snapshot, staged.fragment_id));
+    return dataset::WitnessesOf(fragment, fields, {snapshot.state()->manifest->path});
+  }
+
+ private:
+  arrow::Result<Dataset> Open(const StagedColumns::State& staged) {
+    if (dataset_.version() == staged.read_version) return dataset_;
+    const auto found = open_.find(staged.read_version);
+    if (found != open_.end()) return found->second;
+    auto opened = dataset_.Checkout(staged.read_version);
+    if (!opened.ok() && KindOf(opened.status()) == ErrorKind::kNotFound) {
+      return dataset::WriteConflict(
+          dataset_.version(), staged.fragment_id, "",
+          "the version that was read is gone, and with it what the values were computed from; it "
+          "is kept where it is named when the columns are staged");
+    }
+    ARROW_RETURN_NOT_OK(opened.status());
+    return open_.emplace(staged.read_version, *std::move(opened)).first->second;
+  }
+
+  const Dataset& dataset_;
+  std::map<uint64_t, Dataset> open_;
+};
+
+arrow::Result<std::vector<ColumnWrite>> WritesOf(const Dataset& dataset,
+                                                 std::span<const StagedColumns> staged,
+                                                 const std::vector<std::string>& reads) {
+  std::set<int32_t> fields;
+  for (const std::string& path : reads) {
+    ARROW_ASSIGN_OR_RAISE(const auto ids,
+                          dataset::FieldIdsAt(dataset.state()->manifest->schema, path));
+    fields.insert(ids.begin(), ids.end());
+  }
+  Snapshots snapshots(dataset);
+  std::vector<ColumnWrite> writes;
+  for (const StagedColumns& columns : staged) {
+    const StagedColumns::State& state = *columns.state();
+    ColumnWrite& write = writes.emplace_back(ColumnWrite{&state, state.read_fields, state.read});
+    std::set<int32_t> unsaid;
+    for (const int32_t id : fields) {
+      if (write.read_fields.insert(id).second) unsaid.insert(id);
+    }
+    if (unsaid.empty()) continue;
+    ARROW_ASSIGN_OR_RAISE(auto read, snapshots.Find(state, unsaid));
+    write.read.merge(read);
+  }
+  return writes;
+}
+
+}  // namespace
+
+arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const StagedColumns> staged,
+                                     const CommitColumnsOptions& options) {
+  if (staged.empty()) return InvalidInput("there are no staged columns to commit");
+  ARROW_RETURN_NOT_OK(CheckStaged(dataset, staged));
+  ARROW_ASSIGN_OR_RAISE(const auto writes, WritesOf(dataset, staged, options.reads));
+  const Dataset::State& state = *dataset.state();
+  table::CommitOptions commit;
+  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
+  commit.transaction_properties = options.transaction_properties;
+  if (options.commit_message) {
+    commit.transaction_properties[kCommitMessageKey] = *options.commit_message;
+  }
+  if (options.progress) commit.poll = [&] { return options.progress({}); };
+  dataset::RowMoves moves(state.location);
+  const table::MakeOperation make = [&](const table::ManifestPtr& latest) {
+    return dataset::MakeColumnCommit(writes, *latest, moves);
+  };
+  ARROW_ASSIGN_OR_RAISE(auto manifest,
+                        dataset::CommitVersion(state.location, state.manifest, make, commit));
+  return dataset::MakeDataset(state.location, std::move(manifest), state.session);
+}
+
+}  // namespace glaive
