@@ -146,7 +146,16 @@ arrow::Status ColumnFileWriter::WriteLive(const Batch& live) {
   return WriteRange(physical, live);
 }
 
+arrow::Status ColumnFileWriter::WriteDeleted(RowRange physical) {
+  ARROW_ASSIGN_OR_RAISE(const auto schema, wire::ToArrow(fields_));
+  ARROW_ASSIGN_OR_RAISE(const auto nothing, arrow::RecordBatch::MakeEmpty(schema));
+  ARROW_RETURN_NOT_OK(WriteFilled(physical, nothing));
+  rows_ = physical.end;
+  return arrow::Status::OK();
+}
+
 arrow::Status ColumnFileWriter::WriteRange(RowRange physical, const Batch& live) {
+  if (live->num_rows() == 0) return WriteDeleted(physical);
   ARROW_ASSIGN_OR_RAISE(const auto form, StoredForm::Make(*live->schema(), fields_));
   ARROW_ASSIGN_OR_RAISE(const auto stored, form.Convert(live));
   const bool any_deleted = static_cast<uint64_t>(live->num_rows()) != physical.size();
@@ -155,16 +164,9 @@ arrow::Status ColumnFileWriter::WriteRange(RowRange physical, const Batch& live)
   return arrow::Status::OK();
 }
 
-arrow::Status ColumnFileWriter::WriteRest() {
-  const RowRange rest{rows_, physical_rows_};
-  if (rest.size() == 0 || CountRows(deletions_->LiveRanges(rest)) > 0) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto schema, wire::ToArrow(fields_));
-  ARROW_ASSIGN_OR_RAISE(const auto nothing, arrow::RecordBatch::MakeEmpty(schema));
-  return WriteRange(rest, nothing);
-}
-
 arrow::Result<ColumnFile> ColumnFileWriter::Finish() && {
-  ARROW_RETURN_NOT_OK(WriteRest());
+  const RowRange rest{rows_, physical_rows_};
+  if (CountRows(deletions_->LiveRanges(rest)) == 0) ARROW_RETURN_NOT_OK(WriteDeleted(rest));
   if (rows_ != physical_rows_) {
     if (num_live_ > 0) {
       return InvalidInput("values for {} rows of a fragment that has {} live ones", num_live_,

@@ -53,7 +53,7 @@ class ColumnFileWriter {
       RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live) const;
   arrow::Status WriteFilled(RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live);
   arrow::Status WriteRange(RowRange physical, const std::shared_ptr<arrow::RecordBatch>& live);
-  arrow::Status WriteRest();
+  arrow::Status WriteDeleted(RowRange physical);
 
   FragmentWriter writer_;
   wire::Schema fields_;

@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arrow/api.h>
@@ -9,11 +10,11 @@
 #include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
-#include "glaive/delta.h"
 #include "glaive/file.h"
 #include "glaive/fragment_edit.h"
 #include "glaive/maintenance.h"
 #include "glaive/merge_insert.h"
+#include "glaive/refs.h"
 #include "glaive/staged_columns.h"
 #include "glaive/update.h"
 #include "testing/column_table.h"
@@ -153,7 +154,7 @@ TEST(CommitColumnsTest, Case6WinnerForbadeNulls) {
 TEST(CommitColumnsTest, Case7AnotherType) {
   const Dataset dataset = MakeColumnTable();
   const std::vector<StagedColumns> loser = {StageOk(dataset, 0, {{"y", {4, 5, 6}}})};
-  ExpectOk(AddColumns(dataset, std::vector<ComputedColumn>{{"y", "id + 0.5"}}));
+  ExpectOk(AddColumns(dataset, std::vector<ComputedColumn>{{"y", "cast(id AS double)"}}));
   ExpectRefused(dataset, loser, kNull, "y");
 }
 
@@ -369,11 +370,7 @@ TEST(CommitColumnsTest, Case27CleanedUpMeanwhile) {
   const Dataset dataset = MakeColumnTable();
   const StagedColumns early = StageOk(dataset, 0, {{"v", {1, 2, 3}}});
   const std::vector<StagedColumns> late = {StageOk(dataset, 0, {{"w", {1, 2, 3}}})};
-  const auto clean = [] {
-    ASSERT_THAT(
-        CleanUp(NewestColumnTable(), {.before_version = NewestColumnTable().version()}).status(),
-        IsOk());
-  };
+  const auto clean = [] { ASSERT_THAT(CleanUp(NewestColumnTable()).status(), IsOk()); };
   ASSERT_THAT(
       WriteDataset(ColumnStream({{"id", {9}}}), dataset, {.mode = WriteMode::kAppend}).status(),
       IsOk());
@@ -389,9 +386,9 @@ TEST(CommitColumnsTest, Case27CleanedUpMeanwhile) {
 TEST(CommitColumnsTest, Case28RowsAreUpdated) {
   const Dataset dataset = MakeColumnTable(true);
   ExpectOk(CommitAll(dataset, {StageOk(dataset, 1, {{"v", {7, 8, 9}}})}));
-  const auto stream =
+  auto stream =
       Scan(NewestColumnTable(), {.columns = {{"_row_last_updated_at_version"}}}).ValueOrDie();
-  const auto table = ToReader(stream)->ToTable().ValueOrDie();
+  const auto table = ToReader(std::move(stream))->ToTable().ValueOrDie();
   EXPECT_EQ(table->column(0)->GetScalar(0).ValueOrDie()->ToString(), "1");
   EXPECT_EQ(table->column(0)->GetScalar(3).ValueOrDie()->ToString(), "2");
 }
@@ -409,7 +406,7 @@ TEST(CommitColumnsTest, Reads) {
   const std::vector<StagedColumns> stale = {StageOk(latest, 0, {{"z", {1, 2, 3}}})};
   ExpectOk(CommitAll(latest, {StageOk(latest, 0, {{"v", {9, 9, 9}}})}));
   ExpectRefused(NewestColumnTable(), stale, 0, "v", {.reads = {"v"}});
-  EXPECT_THAT(CommitAll(dataset, named).status(), IsError(ErrorKind::kCommitConflict, "'y'"));
+  EXPECT_THAT(CommitAll(dataset, named).status(), IsError(ErrorKind::kCommitConflict, "'v'"));
   EXPECT_THAT(CommitAll(dataset, named, {.reads = {"nowhere"}}).status(),
               IsError(ErrorKind::kInvalidInput, "'nowhere'"));
 }

@@ -76,8 +76,8 @@ inline Dataset NewestColumnTable() { return Dataset::Open(ColumnTableUri()).Valu
 
 // What the newest version has in a column of integers.
 inline Values ReadColumn(const std::string& name) {
-  const auto stream = Scan(NewestColumnTable(), {.columns = {{name}}}).ValueOrDie();
-  const auto table = ToReader(stream)->ToTable().ValueOrDie();
+  auto stream = Scan(NewestColumnTable(), {.columns = {{name}}}).ValueOrDie();
+  const auto table = ToReader(std::move(stream))->ToTable().ValueOrDie();
   Values values;
   for (const auto& chunk : table->column(0)->chunks()) {
     const auto& array = static_cast<const arrow::Int32Array&>(*chunk);
