@@ -8,6 +8,8 @@
 #include <arrow/table.h>
 #include <arrow/type.h>
 
+#include "glaive/write.h"
+
 #include "bind_error.h"
 
 namespace glaive::python {
@@ -168,6 +170,17 @@ std::shared_ptr<arrow::RecordBatchReader> StreamFromPython(nb::handle object, co
   const nb::object capsule = object.attr("__arrow_c_stream__")();
   return ValueOrRaise(
       arrow::ImportRecordBatchReader(FromCapsule<ArrowArrayStream>(capsule, kStreamName)));
+}
+
+std::shared_ptr<arrow::RecordBatchReader> RowsFromPython(nb::handle object, const Call& call) {
+  if (nb::isinstance<Dataset>(object)) {
+    const auto& dataset = nb::cast<const Dataset&>(object);
+    return call.Run([&] { return ReadDataset(dataset); });
+  }
+  auto stream = StreamFromPython(object, call);
+  const nb::object table = nb::module_::import_("pyarrow").attr("Table");
+  if (!nb::isinstance(object, table)) return stream;
+  return ReadTable(ValueOrRaise(stream->ToTable()));
 }
 
 BufferView::BufferView(nb::handle object) {

@@ -33,6 +33,10 @@ std::shared_ptr<arrow::RecordBatch> BatchFromPython(nb::handle object);
 // is read without the GIL.
 std::shared_ptr<arrow::RecordBatchReader> StreamFromPython(nb::handle object, const Call& call);
 
+// The same for rows to be written, which may be a Dataset of ours, too. A write may cut that, and a
+// pyarrow Table.
+std::shared_ptr<arrow::RecordBatchReader> RowsFromPython(nb::handle object, const Call& call);
+
 // The bytes of an object with the buffer protocol, held in place. Needs the GIL at both ends.
 class BufferView {
  public:

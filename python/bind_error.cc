@@ -53,10 +53,6 @@ nb::object ToUnicode(std::string_view text) {
   return nb::steal(object);
 }
 
-}  // namespace
-
-namespace {
-
 nb::dict ColumnOf(const BackingColumn& column) {
   nb::dict dict;
   dict["path"] = ToUnicode(column.path);
@@ -88,21 +84,29 @@ void Describe(const ColumnWriteConflict& conflict, const nb::object& error) {
   error.attr("current") = WitnessOf(conflict.current());
 }
 
-}  // namespace
-
-void RaiseStatus(const arrow::Status& status) {
+nb::object ExceptionOf(const arrow::Status& status) {
   const ErrorKind kind = KindOf(status);
   const ColumnWriteConflict* const conflict = ColumnWriteConflict::Of(status);
   const char* const name = conflict != nullptr ? "ColumnWriteConflict" : ClassName(kind);
   const nb::object type = nb::module_::import_("glaive.errors").attr(name);
-  const nb::object error = type(ToUnicode(Text(kind, status.message())));
+  nb::object error = type(ToUnicode(Text(kind, status.message())));
   if (const ErrorDetail* detail = ErrorDetail::Of(status); detail != nullptr) {
     error.attr("retryable") = detail->retryable();
     if (!detail->path().empty()) error.attr("path") = ToUnicode(detail->path());
     if (detail->offset().has_value()) error.attr("offset") = *detail->offset();
+    if (detail->cause() != nullptr) {
+      PyException_SetCause(error.ptr(), ExceptionOf(*detail->cause()).release().ptr());
+    }
   }
   if (conflict != nullptr) Describe(*conflict, error);
-  PyErr_SetObject(type.ptr(), error.ptr());
+  return error;
+}
+
+}  // namespace
+
+void RaiseStatus(const arrow::Status& status) {
+  const nb::object error = ExceptionOf(status);
+  PyErr_SetObject(error.type().ptr(), error.ptr());
   throw nb::python_error();
 }
 

@@ -49,12 +49,23 @@ namespace {
 using Target = std::variant<std::string, Dataset>;
 using FileTarget = std::variant<std::string, Dataset, WriteTarget>;
 
+// The n_jobs of a call: an int that is no bool, or None.
+std::optional<int64_t> JobsFrom(nb::handle n_jobs) {
+  if (n_jobs.is_none()) return std::nullopt;
+  if (nb::isinstance<nb::bool_>(n_jobs) || PyIndex_Check(n_jobs.ptr()) == 0) {
+    throw nb::type_error(nb::str("n_jobs must be an int or None, got {!r}").format(n_jobs).c_str());
+  }
+  const Py_ssize_t jobs = PyNumber_AsSsize_t(n_jobs.ptr(), nullptr);  // clipped where it is larger
+  if (jobs == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return jobs;
+}
+
 WriteResult Write(nb::handle source, const Target& target, WriteOptions options,
                   nb::object progress) {
   const Call call;
   options.fragment_events = EventsFrom(std::move(progress), call);
   options.progress = call.PollSignals();
-  auto stream = StreamFromPython(source, call);
+  auto stream = RowsFromPython(source, call);
   return call.Run([&] {
     return std::visit(
         [&](const auto& place) { return WriteDataset(std::move(stream), place, options); }, target);
@@ -66,7 +77,7 @@ std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const FileTarg
   const Call call;
   options.fragment_events = EventsFrom(std::move(progress), call);
   options.progress = call.PollSignals();
-  auto stream = StreamFromPython(source, call);
+  auto stream = RowsFromPython(source, call);
   return call.Run([&] {
     return std::visit(
         [&](const auto& place) { return WriteFragments(std::move(stream), place, options); },
@@ -114,6 +125,10 @@ void BindOptions(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("mode", &WriteOptions::mode)
       .def_rw("limits", &WriteOptions::limits)
+      .def_prop_rw(
+          "n_jobs", [](const WriteOptions& self) { return self.n_jobs; },
+          [](WriteOptions& self, nb::handle n_jobs) { self.n_jobs = JobsFrom(n_jobs); },
+          nb::for_setter(nb::arg("n_jobs").none()))
       .def_rw("data_storage_version", &WriteOptions::data_storage_version, nb::arg().none())
       .def_rw("enable_v2_manifest_paths", &WriteOptions::enable_v2_manifest_paths)
       .def_rw("enable_stable_row_ids", &WriteOptions::enable_stable_row_ids)

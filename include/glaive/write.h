@@ -58,6 +58,14 @@ struct FragmentEvents {
 struct WriteOptions {
   WriteMode mode = WriteMode::kCreate;
   FileLimits limits;
+  /// How many files may be written at a time. Absent or 1: one after the other. Rows that may be
+  /// read from anywhere (ReadTable, ReadDataset) are cut into at most so many partitions of equal
+  /// bytes, none below 32 MiB or one full file, each with its part of data_cache_bytes; of any
+  /// other stream the files stay as they would be, and are finished while the next ones are filled.
+  /// Never more than n_jobs - 1 files more than without, in order of the rows, and one version.
+  /// At most max(GLAIVE_CPU_THREADS, GLAIVE_IO_THREADS) are written at once, and GLAIVE_CPU_THREADS
+  /// of them encoded; the others wait for the store.
+  std::optional<int64_t> n_jobs;
   std::optional<std::string> data_storage_version;  ///< "2.1", "2.2", "stable"; the table's own, or
                                                     ///< 2.2 for a new one, when absent
   bool enable_v2_manifest_paths = true;             ///< only for a new table
@@ -99,12 +107,18 @@ struct WriteResult {
   WriteSummary summary;
 };
 
+/// Streams that a write with n_jobs may cut: of the rows of a table in memory, of all rows of a
+/// version.
+std::shared_ptr<arrow::RecordBatchReader> ReadTable(std::shared_ptr<arrow::Table> table);
+arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ReadDataset(const Dataset& dataset);
+
 /// Writes a stream as a new table, behind the rows of a table, or in place of them, as one version.
 /// Appending to what is not there creates it. A call that fails leaves no version and no file.
 ///
 /// Errors: AlreadyExists when creating over a table; InvalidInput for a schema that does not fit;
 /// Unsupported for types and options not built, by name; CommitConflict when another writer got in
-/// the way of an overwrite; an error of `stream` as it is.
+/// the way of an overwrite; an error of `stream` as it is. What fails in a partition (n_jobs) names
+/// it: "partition 2 (first row 5000, 2500 rows): ...", with the error itself as the cause.
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         std::string_view uri, const WriteOptions& options = {});
 /// The same onto an open handle, whose schema and version are taken as they are.

@@ -32,6 +32,7 @@ def write_options(
     initial_bases: list[_native.DatasetBasePath] | None = None,
     target_bases: list[str] | None = None,
     target_all_bases: bool | None = None,
+    n_jobs: int | None = None,
 ) -> _native.WriteOptions:
     """The options that write_dataset and write_fragments share."""
     if use_legacy_format is not None:
@@ -58,6 +59,7 @@ def write_options(
     options.initial_bases = initial_bases or []
     options.target_bases = target_bases or []
     options.target_all_bases = target_all_bases
+    options.n_jobs = n_jobs
     return options
 
 

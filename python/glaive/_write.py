@@ -13,7 +13,7 @@ from ._arguments import refuse, uri_text
 from ._options import write_options
 from .errors import as_os_errors
 from .fragment import DEFAULT_MAX_BYTES_PER_FILE
-from .types import _coerce_reader
+from .types import _coerce_rows
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -56,6 +56,7 @@ def write_dataset(
     table_id: list[str] | None = None,
     session: Session | None = None,
     durability: Literal["commit", "none"] | None = None,
+    n_jobs: int | None = None,
 ) -> LanceDataset:
     """Writes rows as one new version of a table. A failed call leaves no version and no file.
 
@@ -103,6 +104,22 @@ def write_dataset(
     durability : {"commit", "none"}, optional
         Whether the version is on stable storage, data and names, before this returns. "commit"
         unless GLAIVE_DURABILITY says otherwise.
+    n_jobs : int, optional
+        How many files may be written at a time, at least 1. None and 1: file after file.
+
+        A table, a data frame, a batch, a dict, or a list of batches is cut into at most this many
+        partitions of equal bytes, none below 32 MiB or one full file, each with its part of
+        `data_cache_bytes`. Of a stream (a reader, a scanner, a generator) the files stay as they
+        would be; they are finished while the next ones are filled. Either way rows keep their
+        order, there are at most ``n_jobs - 1`` files more than without, all of them or none get
+        into the version, and memory stays within what one writer may take. An error of a
+        partition names it and has the error itself as its ``__cause__``.
+
+        The name is scikit-learn's and joblib's, for how many jobs run at once. It adds no
+        processes, and no threads that compute: those are ``GLAIVE_CPU_THREADS`` (one for each
+        core) for all calls, and a write uses them for the pages of a file whatever `n_jobs` is.
+        What grows with it is how many files wait for the store, up to the larger one of that and
+        ``GLAIVE_IO_THREADS`` (8).
 
     Others
         Not supported: NotImplementedError when they are given.
@@ -134,6 +151,7 @@ def write_dataset(
         initial_bases=initial_bases,
         target_bases=target_bases,
         target_all_bases=target_all_bases,
+        n_jobs=n_jobs,
     )
     if enable_v2_manifest_paths is not None:
         options.enable_v2_manifest_paths = enable_v2_manifest_paths
@@ -147,7 +165,7 @@ def write_dataset(
         target: Any = uri._ds
     else:
         target = uri_text(uri)
-    reader = _coerce_reader(data_obj, schema)
+    reader = _coerce_rows(data_obj, schema)
     with as_os_errors():
         result = _native.write_dataset(reader, target, options, progress)
     return LanceDataset._made(result.dataset)

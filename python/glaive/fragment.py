@@ -20,7 +20,7 @@ from ._staged import StagedColumns, stage_columns
 from ._write_target import WriteTarget
 from .errors import IO, InvalidInput, as_os_errors, unbuilt
 from .schema import LanceSchema
-from .types import _coerce_reader
+from .types import _coerce_reader, _coerce_rows
 from .udf import BatchUDF, new_columns
 
 if TYPE_CHECKING:
@@ -795,6 +795,7 @@ def write_fragments(
     table_id: list[str] | None = None,
     session: Session | None = None,
     durability: Literal["commit", "none"] | None = None,
+    n_jobs: int | None = None,
 ) -> list[FragmentMetadata] | Transaction:
     """Writes data files and commits nothing.
 
@@ -843,6 +844,7 @@ def write_fragments(
         initial_bases=initial_bases,
         target_bases=target_bases,
         target_all_bases=target_all_bases,
+        n_jobs=n_jobs,
     )
     if isinstance(dataset_uri, LanceDataset):
         target: Any = dataset_uri._ds
@@ -850,7 +852,7 @@ def write_fragments(
         target = dataset_uri._native
     else:
         target = uri_text(dataset_uri)
-    reader = _coerce_reader(data, schema)
+    reader = _coerce_rows(data, schema)
     with as_os_errors("Append with different schema"):
         if return_transaction:
             from ._exchange import transaction_from_native

@@ -42,6 +42,16 @@ def _coerce_reader(data_obj: ReaderLike, schema: pa.Schema | None = None) -> Any
     return pa.RecordBatchReader.from_batches(schema, _cast(source, schema))
 
 
+def _coerce_rows(data_obj: ReaderLike, schema: pa.Schema | None = None) -> Any:
+    """The same for the calls that take `n_jobs`, which get a whole version as it is."""
+    from .dataset import LanceDataset
+
+    if schema is None and isinstance(data_obj, LanceDataset):
+        if not data_obj._default_scan_options:
+            return data_obj._ds
+    return _coerce_reader(data_obj, schema)
+
+
 def _stream(data: Any, schema: pa.Schema | None) -> Any:
     if isinstance(data, (pa.Table, pa.RecordBatchReader)):
         return data
@@ -66,8 +76,14 @@ def _stream(data: Any, schema: pa.Schema | None) -> Any:
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
         if schema is None:
             raise InvalidInput("Must provide schema to write dataset from RecordBatch iterable")
+        if isinstance(data, (list, tuple)) and all(_has_schema(batch, schema) for batch in data):
+            return pa.Table.from_batches(data, schema)
         return pa.RecordBatchReader.from_batches(schema, _cast(data, schema))
     raise TypeError(f"Unknown data type {type(data)}: it has no rows that could be written")
+
+
+def _has_schema(batch: Any, schema: pa.Schema) -> bool:
+    return isinstance(batch, pa.RecordBatch) and batch.schema.equals(schema, check_metadata=True)
 
 
 def _cast(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -20,7 +20,9 @@ OURS_ONLY = {
     "dataset.LanceDataset.delete.durability",
     "dataset.LanceDataset.update.durability",
     "dataset.write_dataset.durability",
+    "dataset.write_dataset.n_jobs",
     "fragment.write_fragments.durability",
+    "fragment.write_fragments.n_jobs",
     # What Arrow's Dataset has and pylance leaves to it, where it reads uninitialised memory.
     "dataset.LanceDataset.filter",
     "dataset.LanceDataset.sort_by",

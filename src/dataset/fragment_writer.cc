@@ -1,5 +1,8 @@
 #include "dataset/fragment_writer.h"
 
+#include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -46,7 +49,43 @@ void Add(const file::FileSummary& file, WriteSummary* summary) {
   summary->pages.by_format_limit += ended_by(file::PageEnd::kFormatLimit);
 }
 
+wire::DataFragment FragmentOf(const file::FileSummary& file, const std::string& name,
+                              std::optional<uint32_t> base_id) {
+  wire::DataFragment fragment;
+  fragment.physical_rows = file.num_rows;
+  fragment.files.push_back({.path = name,
+                            .fields = file.fields,
+                            .column_indices = file.column_indices,
+                            .file_major_version = 2,
+                            .file_minor_version = file.version == FileVersion::k2_1 ? 1u : 2u,
+                            .file_size_bytes = file.size_bytes,
+                            .base_id = base_id});
+  return fragment;
+}
+
 }  // namespace
+
+void WrittenFragments::Append(WrittenFragments behind) {
+  std::ranges::move(behind.fragments, std::back_inserter(fragments));
+  files.Take(behind.files);
+  summary.rows += behind.summary.rows;
+  summary.files += behind.summary.files;
+  summary.bytes += behind.summary.bytes;
+  summary.pages.total += behind.summary.pages.total;
+  summary.pages.by_page_bytes += behind.summary.pages.by_page_bytes;
+  summary.pages.by_cache_bytes += behind.summary.pages.by_cache_bytes;
+  summary.pages.by_row_limit += behind.summary.pages.by_row_limit;
+  summary.pages.by_file_end += behind.summary.pages.by_file_end;
+  summary.pages.by_format_limit += behind.summary.pages.by_format_limit;
+}
+
+struct FragmentWriter::Output {
+  explicit Output(std::shared_ptr<io::ObjectStore> store)
+      : written{.fragments = {}, .files = NewFiles(std::move(store)), .summary = {}} {}
+
+  std::mutex mutex;
+  WrittenFragments written;  // guarded by the mutex
+};
 
 FragmentWriter::FragmentWriter(table::TableLocation table, wire::Schema schema,
                                FragmentWriterOptions options, file::InputMatcher matcher)
@@ -54,7 +93,7 @@ FragmentWriter::FragmentWriter(table::TableLocation table, wire::Schema schema,
       schema_(std::move(schema)),
       options_(std::move(options)),
       matcher_(std::move(matcher)),
-      written_{.fragments = {}, .files = NewFiles(table_.store), .summary = {}} {
+      output_(std::make_shared<Output>(table_.store)) {
   if (options_.folders.empty()) options_.folders.push_back({table_.Path("data"), std::nullopt});
 }
 
@@ -67,15 +106,15 @@ arrow::Result<FragmentWriter> FragmentWriter::Make(table::TableLocation table, w
                         std::move(matcher));
 }
 
-const DataFolder& FragmentWriter::NextFolder() const {
-  return options_.folders[written_.fragments.size() % options_.folders.size()];
+const DataFolder& FragmentWriter::FolderOf(size_t index) const {
+  return options_.folders[(options_.files_before + index) % options_.folders.size()];
 }
 
 arrow::Status FragmentWriter::OpenFile() {
-  const size_t index = written_.fragments.size();
+  const size_t index = num_files_;
   const FileLimits& limits = options_.limits;
   file_name_ = NewDataFileName();
-  file_path_ = NextFolder().path + "/" + file_name_;
+  file_path_ = FolderOf(index).path + "/" + file_name_;
   ARROW_ASSIGN_OR_RAISE(
       file_, file::FileWriter::Create(
                  table_.store, file_path_, schema_,
@@ -86,29 +125,41 @@ arrow::Status FragmentWriter::OpenFile() {
                   .max_rows = index < options_.planned_rows.size() ? options_.planned_rows[index]
                                                                    : limits.max_rows_per_file,
                   .max_bytes = limits.max_bytes_per_file,
-                  .keep_slices = options_.keep_slices}));
+                  .keep_slices = options_.keep_slices,
+                  .rows_stay = options_.rows_stay,
+                  .output = options_.output,
+                  .on_held = options_.on_held,
+                  .executor = options_.executor}));
   if (!options_.events.begin) return arrow::Status::OK();
   return options_.events.begin(MakeFragmentMetadata({}));
 }
 
 arrow::Status FragmentWriter::CloseFile() {
-  // From here on the file may be there, also when its writer fails.
-  written_.files.Add(file_path_);
-  const std::optional<uint32_t> base_id = NextFolder().base_id;
-  ARROW_ASSIGN_OR_RAISE(const file::FileSummary file, file_->Finish());
-  file_ = nullptr;
-  wire::DataFragment& fragment = written_.fragments.emplace_back();
-  fragment.physical_rows = file.num_rows;
-  fragment.files.push_back({.path = file_name_,
-                            .fields = file.fields,
-                            .column_indices = file.column_indices,
-                            .file_major_version = 2,
-                            .file_minor_version = file.version == FileVersion::k2_1 ? 1u : 2u,
-                            .file_size_bytes = file.size_bytes,
-                            .base_id = base_id});
-  Add(file, &written_.summary);
-  if (!options_.events.complete) return arrow::Status::OK();
-  return options_.events.complete(MakeFragmentMetadata(fragment));
+  if (file_ == nullptr) return arrow::Status::OK();
+  const uint64_t num_rows = file_->num_rows();
+  rows_before_ += num_rows;
+  const size_t index = num_files_++;
+  const std::optional<uint32_t> base_id = FolderOf(index).base_id;
+  {
+    const std::lock_guard lock(output_->mutex);
+    // From here on the file may be there, also when its writer fails.
+    output_->written.files.Add(file_path_);
+    output_->written.fragments.emplace_back();
+  }
+  auto finish = [output = output_, index, base_id, name = file_name_, events = options_.events,
+                 file = std::shared_ptr(std::move(file_))]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const file::FileSummary summary, file->Finish());
+    wire::DataFragment fragment = FragmentOf(summary, name, base_id);
+    const FragmentMetadata told = MakeFragmentMetadata(fragment);
+    {
+      const std::lock_guard lock(output->mutex);
+      output->written.fragments[index] = std::move(fragment);
+      Add(summary, &output->written.summary);
+    }
+    return events.complete ? events.complete(told) : arrow::Status::OK();
+  };
+  if (!options_.finish) return finish();
+  return options_.finish({.num_rows = num_rows, .finish = std::move(finish)});
 }
 
 arrow::Status FragmentWriter::Write(const arrow::RecordBatch& batch) {
@@ -120,14 +171,20 @@ arrow::Status FragmentWriter::Write(const arrow::RecordBatch& batch) {
     if (file_->full()) ARROW_RETURN_NOT_OK(CloseFile());
   }
   if (!options_.progress) return arrow::Status::OK();
-  return options_.progress({.rows = written_.summary.rows + (file_ ? file_->num_rows() : 0),
+  return options_.progress({.rows = rows_before_ + (file_ ? file_->num_rows() : 0),
                             .total_rows = options_.total_rows,
-                            .bytes = written_.summary.bytes});
+                            .bytes = written_bytes()});
+}
+
+uint64_t FragmentWriter::written_bytes() const {
+  const std::lock_guard lock(output_->mutex);
+  return output_->written.summary.bytes;
 }
 
 arrow::Result<WrittenFragments> FragmentWriter::Finish() && {
-  if (file_ != nullptr) ARROW_RETURN_NOT_OK(CloseFile());
-  return std::move(written_);
+  ARROW_RETURN_NOT_OK(CloseFile());
+  const std::lock_guard lock(output_->mutex);
+  return std::move(output_->written);
 }
 
 }  // namespace glaive::dataset

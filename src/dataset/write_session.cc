@@ -10,8 +10,8 @@
 #include "core/error.h"
 #include "dataset/base_paths.h"
 #include "dataset/dataset_state.h"
-#include "dataset/input_stream.h"
 #include "dataset/session_state.h"
+#include "dataset/write_stream.h"
 #include "dataset/write_target_state.h"
 #include "io/object_store.h"
 
@@ -166,20 +166,16 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
     ARROW_ASSIGN_OR_RAISE(schema, wire::FromArrow(*stream->schema()));
     of_files = schema;
   }
-  ARROW_ASSIGN_OR_RAISE(InputStream input, InputStream::Make(std::move(stream), of_files));
-  ARROW_ASSIGN_OR_RAISE(FragmentWriter writer,
-                        FragmentWriter::Make(destination.table, std::move(of_files),
-                                             {.limits = options.limits,
-                                              .version = version,
-                                              .folders = destination.folders,
-                                              .progress = options.progress,
-                                              .events = options.fragment_events}));
-  while (true) {
-    ARROW_ASSIGN_OR_RAISE(const auto batch, input.Next());
-    if (batch == nullptr) break;
-    ARROW_RETURN_NOT_OK(writer.Write(*batch));
-  }
-  ARROW_ASSIGN_OR_RAISE(WrittenFragments written, std::move(writer).Finish());
+  const FragmentWriterOptions of_writer = {.limits = options.limits,
+                                           .version = version,
+                                           .folders = destination.folders,
+                                           .progress = options.progress,
+                                           .events = options.fragment_events};
+  ARROW_ASSIGN_OR_RAISE(
+      WrittenFragments written,
+      WriteStream(std::move(stream),
+                  {.table = destination.table, .fields = of_files, .options = of_writer},
+                  options.n_jobs.value_or(1)));
   return WrittenRows{std::move(written), std::move(schema), version};
 }
 

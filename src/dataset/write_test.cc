@@ -266,6 +266,16 @@ arrow::Status Append(const std::string& uri, const std::shared_ptr<Session>& ses
       .status();
 }
 
+arrow::Status AppendInParallel(const std::string& uri, const std::shared_ptr<Session>& session,
+                               ReaderPtr rows) {
+  return WriteDataset(std::move(rows), uri,
+                      {.mode = WriteMode::kAppend,
+                       .limits = {.max_rows_per_file = 20},
+                       .n_jobs = 3,
+                       .session = session})
+      .status();
+}
+
 const Verb kVerbs[] = {
     {"create",
      [](const std::string& uri, const std::shared_ptr<Session>& session) {
@@ -282,6 +292,16 @@ const Verb kVerbs[] = {
        return Append(uri, session, WriteMode::kOverwrite);
      },
      60, 60},
+    {"append by partitions",
+     [](const std::string& uri, const std::shared_ptr<Session>& session) {
+       return AppendInParallel(uri, session, ReadTable(TableOf({Numbers(0, 60)})));
+     },
+     60, 120},
+    {"append with files side by side",
+     [](const std::string& uri, const std::shared_ptr<Session>& session) {
+       return AppendInParallel(uri, session, Stream({Numbers(0, 30), Numbers(30, 60)}));
+     },
+     60, 120},
     {"compact",
      [](const std::string& uri, const std::shared_ptr<Session>& session) -> arrow::Status {
        ARROW_ASSIGN_OR_RAISE(const auto dataset, Dataset::Open(uri, {.session = session}));

@@ -30,10 +30,11 @@ int64_t FirstRow(int64_t begin, int64_t end, const Holds& holds) {
 }  // namespace
 
 Coalescer::Coalescer(std::span<const LeafColumn> columns, const CoalescerLimits& limits,
-                     bool keep_slices, Sink sink)
+                     bool keep_slices, Sink sink, Size size)
     : columns_(columns),
       keep_slices_(keep_slices),
       sink_(std::move(sink)),
+      size_(std::move(size)),
       cache_bits_(BitsOf(limits.data_cache_bytes)),
       page_bits_(BitsOf(limits.max_page_bytes)),
       file_bits_(BitsOf(limits.max_bytes)),
@@ -54,6 +55,12 @@ uint64_t Coalescer::AllOpenBits(int64_t row) const {
   uint64_t bits = 0;
   for (size_t column = 0; column < columns_.size(); ++column) bits += OpenBits(column, row);
   return bits;
+}
+
+uint64_t Coalescer::open_bytes() const {
+  uint64_t bits = 0;
+  for (const OpenPage& page : pages_) bits += page.num_bits;
+  return bits / 8;
 }
 
 arrow::Result<int64_t> Coalescer::Add(std::shared_ptr<const InputRows> rows, int64_t offset) {
@@ -82,6 +89,11 @@ arrow::Status Coalescer::Step() {
   const auto reaches_file_limit = [&](int64_t row) {
     return written_bits_ + AllOpenBits(row + 1) >= file_bits_;
   };
+  if (reaches_file_limit(stop - 1) && !is_written_exact_) {
+    ARROW_ASSIGN_OR_RAISE(const uint64_t written, size_());
+    written_bits_ = BitsOf(written);
+    is_written_exact_ = true;
+  }
   if (reaches_file_limit(stop - 1)) {
     stop = FirstRow(position_, stop, reaches_file_limit) + 1;
     full_ = true;
@@ -168,6 +180,7 @@ arrow::Status Coalescer::Close(size_t column, PageEnd end) {
   ARROW_ASSIGN_OR_RAISE(ClosedPage closed, Take(column, end));
   ARROW_ASSIGN_OR_RAISE(const uint64_t written, sink_(std::move(closed)));
   written_bits_ = BitsOf(written);
+  is_written_exact_ = false;
   return arrow::Status::OK();
 }
 

@@ -48,13 +48,15 @@ struct ClosedPage {
 // of its rows.
 class Coalescer {
  public:
-  // Takes a page and returns how many bytes the file has then.
+  // Takes a page and returns how many bytes the file has with it, at most.
   using Sink = std::function<arrow::Result<uint64_t>(ClosedPage)>;
+  // How many it has, which only then has to be known.
+  using Size = std::function<arrow::Result<uint64_t>()>;
 
   // Borrows the columns. With `keep_slices` inputs hold little more than their rows, and large
   // slices of them are kept as they are.
   Coalescer(std::span<const LeafColumn> columns, const CoalescerLimits& limits, bool keep_slices,
-            Sink sink);
+            Sink sink, Size size);
 
   // Takes rows from `offset` on and says how many: fewer than there are only when the file is full.
   arrow::Result<int64_t> Add(std::shared_ptr<const InputRows> rows, int64_t offset);
@@ -62,6 +64,7 @@ class Coalescer {
   // Whether the file has reached its limit of rows or bytes.
   bool full() const { return full_; }
   uint64_t num_rows() const { return num_rows_; }
+  uint64_t open_bytes() const;
 
   // Copies what is still open out of the input, which is free to go then.
   arrow::Status LetGoOfInput();
@@ -95,6 +98,7 @@ class Coalescer {
   std::span<const LeafColumn> columns_;
   bool keep_slices_;
   Sink sink_;
+  Size size_;
   uint64_t cache_bits_;
   uint64_t page_bits_;
   uint64_t file_bits_;
@@ -105,7 +109,8 @@ class Coalescer {
   std::shared_ptr<const InputRows> input_;
   int64_t position_ = 0;  // rows of the input before it are in pages
   uint64_t num_rows_ = 0;
-  uint64_t written_bits_ = 0;
+  uint64_t written_bits_ = 0;  // of the file, at most
+  bool is_written_exact_ = true;
   bool full_ = false;
 };
 

@@ -34,6 +34,8 @@ constexpr std::string_view kMagic = "LANC";
 // on memory lets be in use.
 constexpr uint64_t kReleasedPageBits = uint64_t{8} * (8 << 20);
 constexpr uint64_t kInlinePageBits = uint64_t{8} * (256 << 10);  // less is not worth a thread
+constexpr uint64_t kHeldBatchBits = uint64_t{8} * (8 << 20);  // what is held beside what is charged
+constexpr uint64_t kPageOverheadBytes = 64 << 10;  // more than levels, padding and layout ever add
 
 template <typename Int>
 void AppendInt(Int value, std::string* out) {
@@ -84,12 +86,25 @@ struct FileWriter::State {
         options(its_options),
         matcher(std::move(its_matcher)),
         columns(matcher.columns().size()),
-        coalescer(matcher.columns(), LimitsOf(options), options.keep_slices,
-                  [this](ClosedPage page) -> arrow::Result<uint64_t> {
-                    ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(page));
-                    ARROW_RETURN_NOT_OK(WritePages(page, std::move(encoded)));
-                    return out->position();
-                  }) {}
+        budget(options.data_cache_bytes),
+        queue(options.executor != nullptr ? *options.executor : ProcessExecutor(), budget),
+        coalescer(
+            matcher.columns(), LimitsOf(options), options.keep_slices || options.rows_stay,
+            [this](ClosedPage page) -> arrow::Result<uint64_t> {
+              closed_bytes += RowBytes(page);
+              if (page.num_bits < kInlinePageBits && queue.empty()) {
+                ARROW_RETURN_NOT_OK(EncodeAndWrite(std::move(page)));
+              } else {
+                // The rows that come take the place of these, which stay until they are encoded.
+                const uint64_t bytes = RowBytes(page);
+                ARROW_RETURN_NOT_OK(Queue(std::move(page), options.rows_stay ? bytes : 2 * bytes));
+              }
+              return out->position() + max_bytes_in_queue;
+            },
+            [this]() -> arrow::Result<uint64_t> {
+              ARROW_RETURN_NOT_OK(queue.Drain());
+              return out->position();
+            }) {}
 
   static CoalescerLimits LimitsOf(const FileWriterOptions& options) {
     return {.data_cache_bytes = options.data_cache_bytes,
@@ -99,7 +114,7 @@ struct FileWriter::State {
             .max_bytes = options.max_bytes};
   }
 
-  // The rows are let go of as soon as they are encoded.
+  // The rows are let go of as soon as they are encoded. On any thread.
   arrow::Result<std::vector<encoding::EncodedPage>> Encode(ClosedPage& page) const {
     const LeafColumn& column = matcher.columns()[page.column];
     auto pieces = std::exchange(page.pieces, {});
@@ -110,12 +125,23 @@ struct FileWriter::State {
     return pages;
   }
 
+  static uint64_t RowBytes(const ClosedPage& page) { return page.num_bits / 8; }
+
+  // Rows, and the pages that are made of them, which take as much again.
+  void TellHeld() {
+    if (!options.on_held) return;
+    const uint64_t held = coalescer.open_bytes() + 2 * closed_bytes;
+    options.on_held(static_cast<int64_t>(held) - static_cast<int64_t>(told_bytes));
+    told_bytes = held;
+  }
+
   static void ReleaseUnused(const ClosedPage& page) {
     if (page.num_bits >= kReleasedPageBits) arrow::default_memory_pool()->ReleaseUnused();
   }
 
   arrow::Status WritePages(const ClosedPage& rows, std::vector<encoding::EncodedPage> pages);
-  arrow::Status EncodeAndWrite(std::vector<ClosedPage> pages);
+  arrow::Status EncodeAndWrite(ClosedPage page);
+  arrow::Status Queue(ClosedPage page, uint64_t charged_bytes);
   arrow::Result<ByteRange> WriteBuffer(std::span<const std::shared_ptr<arrow::Buffer>> parts);
   arrow::Status WriteMetadata();
 
@@ -127,7 +153,12 @@ struct FileWriter::State {
   std::unique_ptr<io::ObjectWriter> out;
   std::vector<ByteRange> global_buffers;  // from 1 on
   FileSummary summary;
-  Coalescer coalescer;  // borrows the matcher's columns
+  MemoryBudget budget;
+  uint64_t closed_bytes = 0;        // rows of pages that are not written yet
+  uint64_t told_bytes = 0;          // to on_held
+  uint64_t max_bytes_in_queue = 0;  // as they will be in the file
+  UnitQueue queue;                  // encodes pages, and writes them in the order they were closed
+  Coalescer coalescer;              // borrows the matcher's columns
 };
 
 arrow::Result<ByteRange> FileWriter::State::WriteBuffer(
@@ -168,6 +199,8 @@ arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
   }
   pages.clear();
   ReleaseUnused(rows);
+  closed_bytes -= RowBytes(rows);
+  TellHeld();
   if (first_row != rows.first_row + rows.num_rows) {
     return Internal("column `{}`: {} rows were encoded as {}",
                     matcher.columns()[rows.column].name(), rows.num_rows,
@@ -176,31 +209,31 @@ arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
   return arrow::Status::OK();
 }
 
-// Pages that end together are encoded side by side, as far as the budget of open pages goes.
-arrow::Status FileWriter::State::EncodeAndWrite(std::vector<ClosedPage> pages) {
-  uint64_t num_bits = 0;
-  for (const ClosedPage& page : pages) num_bits += page.num_bits;
-  if (pages.size() < 2 || num_bits < kInlinePageBits) {
-    for (ClosedPage& page : pages) {
-      ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(page));
-      ARROW_RETURN_NOT_OK(WritePages(page, std::move(encoded)));
-    }
-    return arrow::Status::OK();
-  }
-  std::vector<std::vector<encoding::EncodedPage>> encoded(pages.size());
-  MemoryBudget budget(options.data_cache_bytes);
-  size_t next = 0;
-  return RunInOrder(ProcessExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
-    if (next == pages.size()) return std::nullopt;
-    const size_t i = next++;
-    return WorkUnit{.bytes = pages[i].num_bits / 8,
-                    .run = [this, &pages, &encoded, i]() -> arrow::Status {
-                      ARROW_ASSIGN_OR_RAISE(encoded[i], Encode(pages[i]));
-                      return arrow::Status::OK();
-                    },
-                    .emit = [this, &pages, &encoded,
-                             i]() { return WritePages(pages[i], std::exchange(encoded[i], {})); }};
-  });
+arrow::Status FileWriter::State::EncodeAndWrite(ClosedPage page) {
+  ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(page));
+  return WritePages(page, std::move(encoded));
+}
+
+// The same by the executor. Encoded bytes are about as many as those of the rows, and never twice
+// as many.
+arrow::Status FileWriter::State::Queue(ClosedPage page, uint64_t charged_bytes) {
+  struct Work {
+    ClosedPage page;
+    std::vector<encoding::EncodedPage> encoded = {};
+  };
+  const uint64_t max_bytes = page.num_bits / 4 + kPageOverheadBytes;
+  max_bytes_in_queue += max_bytes;
+  const auto work = std::make_shared<Work>(std::move(page));
+  return queue.Push({.bytes = charged_bytes,
+                     .run = [this, work]() -> arrow::Status {
+                       ARROW_ASSIGN_OR_RAISE(work->encoded, Encode(work->page));
+                       return arrow::Status::OK();
+                     },
+                     .emit =
+                         [this, work, max_bytes]() {
+                           max_bytes_in_queue -= max_bytes;
+                           return WritePages(work->page, std::move(work->encoded));
+                         }});
 }
 
 arrow::Status FileWriter::State::WriteMetadata() {
@@ -260,7 +293,8 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
   ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(std::move(arrow_schema)));
   std::unique_ptr<FileWriter> writer(new FileWriter());
   writer->state_ = std::make_unique<State>(path, std::move(schema), options, std::move(matcher));
-  ARROW_ASSIGN_OR_RAISE(writer->state_->out, store->OpenWrite(path));
+  ARROW_ASSIGN_OR_RAISE(auto out, store->OpenWrite(path));
+  writer->state_->out = options.output ? options.output(std::move(out)) : std::move(out);
   return writer;
 }
 
@@ -279,7 +313,13 @@ arrow::Result<int64_t> FileWriter::Write(std::shared_ptr<const InputRows> rows, 
   }
   ARROW_ASSIGN_OR_RAISE(const int64_t taken, state.coalescer.Add(std::move(rows), offset));
   // A batch may wait for the one behind it, which then finds less of it open, but not a large one:
-  // the two and the open pages would be more than the budget allows for.
+  // the two and the open pages would be more than the budget allows for. Nor may pages that hold a
+  // slice of one.
+  state.TellHeld();
+  if (state.options.rows_stay) return taken;
+  if (num_bits > kHeldBatchBits && !state.options.keep_slices) {
+    ARROW_RETURN_NOT_OK(state.queue.Drain());
+  }
   if (num_bits / 8 > state.options.data_cache_bytes) {
     ARROW_RETURN_NOT_OK(state.coalescer.LetGoOfInput());
   }
@@ -295,6 +335,7 @@ void FileWriter::AddSchemaMetadata(std::string key, std::string value) {
 }
 
 arrow::Result<uint32_t> FileWriter::AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer) {
+  ARROW_RETURN_NOT_OK(state_->queue.Drain());
   ARROW_ASSIGN_OR_RAISE(const ByteRange range, state_->WriteBuffer({&buffer, 1}));
   state_->global_buffers.push_back(range);
   return static_cast<uint32_t>(state_->global_buffers.size());
@@ -303,7 +344,19 @@ arrow::Result<uint32_t> FileWriter::AddGlobalBuffer(std::shared_ptr<arrow::Buffe
 arrow::Result<FileSummary> FileWriter::Finish() {
   State& state = *state_;
   ARROW_ASSIGN_OR_RAISE(auto pages, state.coalescer.Finish());
-  ARROW_RETURN_NOT_OK(state.EncodeAndWrite(std::move(pages)));
+  uint64_t num_bits = 0;
+  for (const ClosedPage& page : pages) {
+    num_bits += page.num_bits;
+    state.closed_bytes += State::RowBytes(page);
+  }
+  state.TellHeld();
+  for (ClosedPage& page : pages) {
+    const uint64_t bytes = State::RowBytes(page);
+    ARROW_RETURN_NOT_OK(num_bits < kInlinePageBits && state.queue.empty()
+                            ? state.EncodeAndWrite(std::move(page))
+                            : state.Queue(std::move(page), bytes));
+  }
+  ARROW_RETURN_NOT_OK(state.queue.Drain());
   state.summary.num_rows = state.coalescer.num_rows();
   ARROW_RETURN_NOT_OK(state.WriteMetadata());
   state.summary.path = state.path;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +17,18 @@
 #include "io/object_store.h"
 #include "wire/schema.h"
 
+namespace glaive {
+class Executor;
+}  // namespace glaive
+
 namespace glaive::file {
+
+// What bytes go through on their way into the store.
+using OutputFilter =
+    std::function<std::unique_ptr<io::ObjectWriter>(std::unique_ptr<io::ObjectWriter>)>;
+
+// Told how many bytes of rows and pages a writer holds more, or less.
+using HeldBytes = std::function<void(int64_t)>;
 
 struct FileWriterOptions {
   FileVersion version = FileVersion::k2_2;
@@ -28,6 +40,11 @@ struct FileWriterOptions {
                                     // of open pages reach this
   bool keep_slices = false;  // the batches hold little more memory than their rows, so that slices
                              // of them may wait in open pages; else those are copied
+  bool rows_stay = false;    // the batches are in memory all the time, whoever writes them: slices
+                             // are kept, and not counted against the budget of pages
+  OutputFilter output = nullptr;
+  HeldBytes on_held = nullptr;
+  Executor* executor = nullptr;  // encodes pages; null: the process's own
 };
 
 struct FileSummary {
@@ -41,9 +58,11 @@ struct FileSummary {
   std::array<uint64_t, kNumPageEnds> pages_ended_by = {};  // indexed by PageEnd
 };
 
-// Writes one data file. Rows go through a Coalescer, which alone decides where pages end: as if the
-// rows came one by one, so that the cutting of the input leaves no trace. Not thread safe. Without
-// Finish nothing is left behind.
+// Writes one data file. Pages are encoded on the executor while the caller brings more rows, and
+// written by the caller, as far as data_cache_bytes goes for them too. Rows go through a Coalescer,
+// which alone decides where pages end: as if the rows came one by one, so that neither the cutting
+// of the input nor the number of threads leaves a trace. Not thread safe. Without Finish nothing is
+// left behind.
 class FileWriter {
  public:
   static arrow::Result<std::unique_ptr<FileWriter>> Create(std::shared_ptr<io::ObjectStore> store,

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+#include <arrow/array/data.h>
+
+namespace glaive::dataset {
+
+// About the bytes of slots [begin, end) of an array, for work to be dealt out in equal parts:
+// values and offsets, whatever lies behind nulls. Nothing was validated, and wrong offsets give no
+// more than a wrong sum.
+uint64_t ArrayBytes(const arrow::ArrayData& array, int64_t begin, int64_t end);
+
+}  // namespace glaive::dataset
