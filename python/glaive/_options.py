@@ -60,6 +60,7 @@ def write_options(
     options.target_bases = target_bases or []
     options.target_all_bases = target_all_bases
     options.n_jobs = n_jobs
+    check_size("n_jobs", n_jobs, 1)
     return options
 
 

@@ -81,7 +81,7 @@ def test_no_number(path, value):
 
 @pytest.mark.parametrize("value", [0, -1, -(10**30)])
 def test_too_small(path, value):
-    with pytest.raises(ValueError, match="n_jobs must be at least 1, got"):
+    with pytest.raises(ValueError, match="n_jobs must be at least 1, not"):
         glaive.write_dataset(TABLE, path, n_jobs=value)
     assert not os.path.exists(path)
 

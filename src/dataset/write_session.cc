@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "dataset/base_paths.h"
 #include "dataset/dataset_state.h"
+#include "dataset/input_stream.h"
 #include "dataset/session_state.h"
 #include "dataset/write_stream.h"
 #include "dataset/write_target_state.h"

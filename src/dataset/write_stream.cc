@@ -33,7 +33,7 @@ arrow::Result<WrittenFragments> WriteInOrder(std::shared_ptr<arrow::RecordBatchR
 
 arrow::Result<WrittenFragments> WriteStream(std::shared_ptr<arrow::RecordBatchReader> stream,
                                             const RowsTarget& target, int64_t n_jobs) {
-  if (n_jobs < 1) return InvalidInput("n_jobs must be at least 1, got {}", n_jobs);
+  if (n_jobs < 1) return InvalidInput("n_jobs must be at least 1, not {}", n_jobs);
   const auto* rows = dynamic_cast<const SliceableReader*>(stream.get());
   FragmentWriterOptions options = target.options;
   options.rows_stay = rows != nullptr && rows->is_in_memory();

@@ -187,6 +187,7 @@ TEST_F(WriteStreamTest, CallbacksAreCalledByTheCaller) {
 
     for (auto* event : {&options.fragment_events.begin, &options.fragment_events.complete}) {
       WriteOptions stopped = options;
+      stopped.progress = nullptr;
       auto& stopping = event == &options.fragment_events.begin ? stopped.fragment_events.begin
                                                                : stopped.fragment_events.complete;
       stopping = [](const FragmentMetadata&) { return arrow::Status::Invalid("enough"); };
@@ -239,7 +240,7 @@ TEST_F(WriteStreamTest, WrongNumbersOfJobsAreNamed) {
   for (const int64_t n_jobs : {0, -1}) {
     EXPECT_THAT(WriteDataset(ReadTable(Numbers(10)), uri_, {.n_jobs = n_jobs}),
                 IsError(ErrorKind::kInvalidInput,
-                        "n_jobs must be at least 1, got " + std::to_string(n_jobs)));
+                        "n_jobs must be at least 1, not " + std::to_string(n_jobs)));
   }
 }
 
