@@ -643,11 +643,11 @@ T3 = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "v": pa.array([.1, .2, .3]
 class Open(W):
     group, limit, peer_calls = "commit", "open", ("grow", "open")
 
-    def __init__(self, api, env, n, session=False, fixture=None, fam=None):
+    def __init__(self, api, env, n, session=None, fixture=None, fam=None):
         super().__init__(api, env)
-        self.n, self.use_session = n, session
+        self.n, self.session = n, session
         self.fx = fixture or "commit_%d" % n
-        self.family = (fam or ("open.session" if session else "open"), n)
+        self.family = (fam or ("open.session" if session == "shared" else "open.fresh" if session else "open"), n)
 
     @classmethod
     def peer_can(cls, peer, kw):
@@ -659,15 +659,20 @@ class Open(W):
             self.peer.grow(self.path, T3.schema, self.n)
             return
         self.path = self.env.fixture(self.fx)
-        if self.use_session:
+        if self.session == "shared":
             self.s = self.api.m.Session()
             self.keep = self.api.m.dataset(self.path, session=self.s)
+
+    def prep(self, rep):
+        if self.session == "fresh":
+            self.s = self.ds = None
+            self.s = self.api.m.Session()
 
     def run(self, rep):
         if self.peer:
             self.ds = self.peer.open(self.path)
         else:
-            self.ds = self.api.m.dataset(self.path, session=self.s) if self.use_session else self.api.m.dataset(self.path)
+            self.ds = self.api.m.dataset(self.path, session=self.s) if self.session else self.api.m.dataset(self.path)
 
     def after(self, rep):
         return {} if self.peer else {"check": self.ds.version}
@@ -1164,7 +1169,8 @@ def catalogue(scale):
     for n in z["commits"]:
         f, h = "commit_%d" % n, human(n)
         add("open.%s" % h, Open, f, "lance.dataset(uri), %s fragments" % h, n=n)
-        add("open.session.%s" % h, Open, f, "one more open with a shared Session", n=n, session=True)
+        add("open.fresh.%s" % h, Open, f, "open with a Session that knows nothing yet", n=n, session="fresh")
+        add("open.session.%s" % h, Open, f, "one more open with a shared Session", n=n, session="shared")
         add("append.uri.%s" % h, Append, f, "3-row append by URI", n=n, how="uri")
         add("append.handle.%s" % h, Append, f, "3-row append through an open dataset", n=n, how="handle")
         add("append.commit.%s" % h, Append, f, "commit only (Append, files written before)", n=n, how="commit")

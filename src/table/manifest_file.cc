@@ -9,7 +9,7 @@ namespace glaive::table {
 namespace {
 
 constexpr uint64_t kTailSize = uint64_t{64} << 10;
-constexpr uint64_t kMaxSectionsReadAlong = uint64_t{1} << 20;
+constexpr uint64_t kMaxSectionsReadAlong = uint64_t{64} << 10;
 
 std::span<const std::byte> BytesOf(const arrow::Buffer& buffer) {
   return {reinterpret_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.size())};
