@@ -45,6 +45,19 @@ std::vector<const Index*> Superfluous(const std::vector<const Index*>& segments,
   return idle;
 }
 
+// Where a deferred compaction put rows matters only as long as an index knows where they were.
+void EndTranslation(IndexList& indices, std::span<const uint64_t> fragment_ids) {
+  std::set<uint64_t> idle(fragment_ids.begin(), fragment_ids.end());
+  for (const Index& index : indices.indices()) {
+    if (index.entry.is_system()) continue;
+    std::erase_if(idle, [&](uint64_t id) { return !index.covered || index.covered->Contains(id); });
+  }
+  for (Index& index : indices.indices()) {
+    const bool translates = index.entry.name == wire::kFragmentReuseIndexName;
+    if (translates && index.covered) index.covered->Remove({idle.begin(), idle.end()});
+  }
+}
+
 }  // namespace
 
 arrow::Result<IndexList> IndicesOf(const Manifest& manifest) {
@@ -86,6 +99,7 @@ arrow::Status WithdrawCoverage(Manifest& next, std::span<const uint64_t> fragmen
   if (next.index_section.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
   ARROW_RETURN_NOT_OK(Withdraw(indices, fragment_ids, RelatedFields(next.schema, fields)));
+  EndTranslation(indices, fragment_ids);
   return indices.Serialize().Value(&next.index_section);
 }
 

@@ -105,6 +105,11 @@ TEST(IndexCoverageTest, WhatADeferredCompactionLeftIsTranslatedFirst) {
   const std::vector<RowRange> moved = {{4, 5}};
   EXPECT_THAT(CoverageOf(manifest.index_section), ElementsAre(second, second, moved, moved));
 
+  // Once no index knows where its rows were, nobody asks where they are.
+  EXPECT_THAT(WithdrawCoverage(manifest, std::vector<uint64_t>{4}, {1}), IsOk());
+  const std::vector<RowRange> none;
+  EXPECT_THAT(CoverageOf(manifest.index_section), ElementsAre(second, second, none, none));
+
   std::string external;
   wire::AppendBytes(2, "elsewhere", &external);
   manifest = Indexed({IndexEntry("a", {0}, {{0, 3}}),
