@@ -3,19 +3,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <random>
+#include <span>
+
+#include "core/random.h"
 
 namespace glaive::dataset {
 
 std::string NewDataFileName() {
-  std::random_device entropy;  // asked anew each time, so that a forked child repeats nothing
   std::array<uint8_t, 16> uuid;
-  for (size_t i = 0; i < uuid.size(); i += sizeof(uint32_t)) {
-    const uint32_t word = entropy();
-    for (size_t byte = 0; byte < sizeof(word); ++byte) {
-      uuid[i + byte] = static_cast<uint8_t>(word >> (8 * byte));
-    }
-  }
+  FillRandom(std::as_writable_bytes(std::span(uuid)));
   uuid[6] = static_cast<uint8_t>((uuid[6] & 0x0f) | 0x40);
   uuid[8] = static_cast<uint8_t>((uuid[8] & 0x3f) | 0x80);
 

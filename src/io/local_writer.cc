@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/per_process.h"
+#include "core/random.h"
 #include "io/posix.h"
 #include "io/request_counter.h"
 
@@ -25,9 +25,8 @@ constexpr size_t kBufferBytes = size_t{256} << 10;
 // Unique among processes and machines that write to one folder.
 std::string TemporaryName(const std::string& path) {
   static std::atomic<uint64_t> counter = 0;
-  std::random_device random;
-  return fmt::format("{}/.tmp_{:x}_{:x}_{:08x}{:08x}", FolderOf(path), getpid(),
-                     counter.fetch_add(1, std::memory_order_relaxed), random(), random());
+  return fmt::format("{}/.tmp_{:x}_{:x}_{:016x}", FolderOf(path), getpid(),
+                     counter.fetch_add(1, std::memory_order_relaxed), Random64());
 }
 
 // A file under its temporary name; removed with this unless it was renamed.

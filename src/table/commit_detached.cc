@@ -1,5 +1,4 @@
-#include <random>
-
+#include "core/random.h"
 #include "table/apply.h"
 #include "table/commit.h"
 #include "table/feature_flags.h"
@@ -11,10 +10,7 @@ namespace {
 // Random numbers of 63 bits do not meet; what would be tried again is a store that says they do.
 constexpr int kMostAttempts = 3;
 
-uint64_t NewDetachedVersion() {
-  std::random_device entropy;
-  return kDetachedVersionBit | uint64_t{entropy()} << 32 | entropy();
-}
+uint64_t NewDetachedVersion() { return kDetachedVersionBit | Random64(); }
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <random>
 
 #include <arrow/array/array_primitive.h>
 #include <arrow/io/memory.h>
@@ -13,6 +12,7 @@
 #include <arrow/type.h>
 #include <arrow/util/compression.h>
 
+#include "core/random.h"
 #include "table/file_place.h"
 #include "table/roaring.h"
 
@@ -180,10 +180,8 @@ std::string DeletionFilePath(uint64_t fragment_id, const wire::DeletionFile& fil
 arrow::Result<wire::DeletionFile> WriteDeletionFile(const TableLocation& table,
                                                     uint64_t fragment_id, uint64_t read_version,
                                                     const DeletionVector& vector) {
-  std::random_device entropy;  // asked anew each time, so that a forked child repeats nothing
-  wire::DeletionFile file{.read_version = read_version,
-                          .id = uint64_t{entropy()} << 32 | entropy(),
-                          .num_deleted_rows = vector.size()};
+  wire::DeletionFile file{
+      .read_version = read_version, .id = Random64(), .num_deleted_rows = vector.size()};
   std::string bytes;
   if (vector.size() >= kMinRowsOfBitmap) {
     file.file_type = wire::DeletionFileType::kBitmap;

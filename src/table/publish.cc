@@ -2,8 +2,9 @@
 
 #include <array>
 #include <chrono>
-#include <random>
+#include <span>
 
+#include "core/random.h"
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
@@ -94,8 +95,8 @@ arrow::Result<Outcome> PutManifest(const TableLocation& table, const Transaction
 
 std::string NewUuid() {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::random_device entropy;  // asked anew each time, so that a forked child repeats nothing
-  std::array<uint32_t, 4> random = {entropy(), entropy(), entropy(), entropy()};
+  std::array<uint32_t, 4> random;
+  FillRandom(std::as_writable_bytes(std::span(random)));
   random[1] = (random[1] & 0xffff0fff) | 0x4000;      // version 4
   random[2] = (random[2] & 0x3fffffff) | 0x80000000;  // variant of RFC 4122
   std::string uuid;

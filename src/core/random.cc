@@ -1,0 +1,29 @@
+#include "core/random.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+#include <algorithm>
+#include <random>
+
+namespace glaive {
+
+void FillRandom(std::span<std::byte> bytes) {
+  constexpr size_t kMaxCallBytes = 256;
+  while (!bytes.empty()) {
+    const size_t size = std::min(bytes.size(), kMaxCallBytes);
+    if (getentropy(bytes.data(), size) != 0) break;
+    bytes = bytes.subspan(size);
+  }
+  if (bytes.empty()) return;
+  // A system without that call.
+  std::random_device device;
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(device());
+}
+
+uint64_t Random64() {
+  uint64_t value = 0;
+  FillRandom(std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
+}  // namespace glaive
