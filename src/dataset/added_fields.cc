@@ -100,14 +100,6 @@ void LetBeNull(std::vector<wire::Field>& fields) {
   }
 }
 
-bool AnyRequired(const std::vector<wire::Field>& fields, int32_t max_old_id) {
-  return std::ranges::any_of(fields, [&](const wire::Field& field) {
-    if (field.id > max_old_id) return !field.nullable;
-    const NewFields below = FindNew(field.children, max_old_id);
-    return below.required || (below.any && !field.nullable);
-  });
-}
-
 }  // namespace
 
 std::vector<wire::Field> KeepFields(std::vector<wire::Field> fields,
@@ -118,6 +110,14 @@ std::vector<wire::Field> KeepFields(std::vector<wire::Field> fields,
     return field.children.empty();
   });
   return fields;
+}
+
+bool AnyRequired(const std::vector<wire::Field>& fields, int32_t max_old_id) {
+  return std::ranges::any_of(fields, [&](const wire::Field& field) {
+    if (field.id > max_old_id) return !field.nullable;
+    const NewFields below = FindNew(field.children, max_old_id);
+    return below.required || (below.any && !field.nullable);
+  });
 }
 
 wire::Schema AllNullable(wire::Schema schema) {

@@ -26,6 +26,10 @@ struct AddedFields {
 arrow::Result<AddedFields> AddFields(const wire::Schema& table, const arrow::Schema& added,
                                      int32_t max_field_id, FileVersion version);
 
+// Whether rows that know nothing of the fields above `max_old_id` would have to hold nulls where
+// none may be.
+bool AnyRequired(const std::vector<wire::Field>& fields, int32_t max_old_id);
+
 // Whether scans give columns of their own by this name.
 bool IsReserved(std::string_view name);
 

@@ -313,7 +313,7 @@ arrow::Result<Dataset> CommitCasts(const Dataset& dataset, const Alterations& al
   table::Merge merge{.fragments = std::move(job.fragments),
                      .schema = alterations.schema(),
                      .preserves_nullability = false};
-  return dataset::CommitColumns(dataset, std::move(merge), options, std::move(files));
+  return dataset::CommitColumnChange(dataset, std::move(merge), options, std::move(files));
 }
 
 }  // namespace
@@ -326,8 +326,8 @@ arrow::Result<Dataset> AlterColumns(const Dataset& dataset,
   ARROW_RETURN_NOT_OK(all.Check());
   if (all.casts()) return CommitCasts(dataset, all, options);
   table::Project project{.schema = all.schema(), .preserves_nullability = !all.tightens()};
-  return dataset::CommitColumns(dataset, std::move(project), options,
-                                dataset::NewFiles(dataset.state()->location.store));
+  return dataset::CommitColumnChange(dataset, std::move(project), options,
+                                     dataset::NewFiles(dataset.state()->location.store));
 }
 
 }  // namespace glaive

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "dataset/added_fields.h"
 #include "dataset/column_binding.h"
 #include "dataset/column_job.h"
 #include "table/fragment_set.h"
@@ -74,6 +75,12 @@ class ColumnCommit {
       return Refuse(staged, fmt::format("it has {} rows now; {} were staged",
                                         fragment.physical_rows, staged.physical_rows));
     }
+    if (staged.read_version == latest_.version) return arrow::Status::OK();
+    if (staged.read_version > latest_.version) {
+      return Refuse(staged,
+                    fmt::format("it was staged from version {}, which this table does not have",
+                                staged.read_version));
+    }
     const bool is_anchored = std::ranges::any_of(fragment.files, [&](const wire::DataFile& file) {
       return file.path == staged.anchor && file.base_id == staged.anchor_base_id;
     });
@@ -85,7 +92,7 @@ class ColumnCommit {
   }
 
   arrow::Status CheckRows() {
-    if (!first_open_ || *first_open_ >= latest_.version) return arrow::Status::OK();
+    if (!first_open_) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(moves_.Read(*first_open_, latest_.version));
     for (const auto& [staged, same_rows] : open_) {
       const auto found = moves_.FindFor(staged->fragment_id, staged->read_version, same_rows);
@@ -161,10 +168,11 @@ class ColumnCommit {
   }
 
   arrow::Result<table::Operation> Merge() {
-    table::Merge merge{.fragments = {},
-                       .schema = extension_.schema(),
-                       .preserves_nullability = extension_.required().empty(),
-                       .others = latest_.fragments};
+    table::Merge merge{
+        .fragments = {},
+        .schema = extension_.schema(),
+        .preserves_nullability = !AnyRequired(extension_.schema().fields, latest_.MaxFieldId()),
+        .others = latest_.fragments};
     for (auto& [id, target] : targets_) {
       for (const State* staged : target.staged) {
         AddFile(&target.fragment, staged->file);

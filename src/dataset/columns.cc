@@ -7,6 +7,7 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
+#include "dataset/column_commit.h"
 #include "dataset/dataset_state.h"
 #include "dataset/new_columns.h"
 #include "wire/schema.h"
@@ -30,13 +31,28 @@ bool Drop(std::string_view path, std::vector<wire::Field>* fields) {
   return true;
 }
 
-arrow::Result<Dataset> CommitMerge(const Dataset& dataset, dataset::AddedColumns added,
+// On the version that was read: the new columns have values for all its rows, and what was
+// committed meanwhile is left to the rules of a merge.
+arrow::Result<table::Operation> Addition(const Dataset& dataset,
+                                         const dataset::AddedColumns& added) {
+  const Dataset::State& state = *dataset.state();
+  if (added.staged.empty()) {
+    return table::Merge{.fragments = {},
+                        .schema = added.fields.table,
+                        .preserves_nullability = !added.fields.any_required,
+                        .others = state.manifest->fragments};
+  }
+  std::vector<dataset::ColumnWrite> writes;
+  for (const StagedColumns& staged : added.staged) writes.push_back({staged.state().get(), {}, {}});
+  dataset::RowMoves moves(state.location);
+  return dataset::MakeColumnCommit(writes, *state.manifest, moves);
+}
+
+arrow::Result<Dataset> CommitAdded(const Dataset& dataset, dataset::AddedColumns added,
                                    const ColumnOptions& options) {
-  table::Merge merge{.fragments = std::move(added.fragments),
-                     .schema = std::move(added.fields.table),
-                     .preserves_nullability = !added.fields.any_required};
-  return dataset::CommitColumns(dataset, std::move(merge), options, std::move(added.files),
-                                added.kept_files);
+  ARROW_ASSIGN_OR_RAISE(auto addition, Addition(dataset, added));
+  return dataset::CommitColumnChange(dataset, std::move(addition), options, std::move(added.files),
+                                     added.kept_files);
 }
 
 }  // namespace
@@ -46,7 +62,7 @@ arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& colu
   ARROW_ASSIGN_OR_RAISE(auto fragments, dataset::AllFragments(dataset));
   ARROW_ASSIGN_OR_RAISE(auto added,
                         dataset::AddToFragments(dataset, std::move(fragments), columns, options));
-  return CommitMerge(dataset, std::move(added), options);
+  return CommitAdded(dataset, std::move(added), options);
 }
 
 arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
@@ -56,7 +72,7 @@ arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
   ARROW_ASSIGN_OR_RAISE(auto fragments, dataset::AllFragments(dataset));
   ARROW_ASSIGN_OR_RAISE(auto added, dataset::JoinToFragments(dataset, std::move(fragments), *stream,
                                                              left_on, right_on, options));
-  return CommitMerge(dataset, std::move(added), options);
+  return CommitAdded(dataset, std::move(added), options);
 }
 
 arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::string> columns,
@@ -74,8 +90,8 @@ arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::
   if (project.schema.fields.empty()) {
     return InvalidInput("Cannot drop all columns from a dataset");
   }
-  return dataset::CommitColumns(dataset, std::move(project), options,
-                                dataset::NewFiles(dataset.state()->location.store));
+  return dataset::CommitColumnChange(dataset, std::move(project), options,
+                                     dataset::NewFiles(dataset.state()->location.store));
 }
 
 }  // namespace glaive

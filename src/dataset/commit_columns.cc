@@ -1,4 +1,6 @@
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/edited_fragment.h"
 #include "dataset/staged_state.h"
+#include "dataset/table_identity.h"
 #include "dataset/write_session.h"
 #include "glaive/commit.h"
 #include "glaive/staged_columns.h"
@@ -19,42 +22,33 @@ namespace {
 
 using dataset::ColumnWrite;
 
-// Whether version `version` is the one of that identity. Nothing where it is gone.
-arrow::Result<std::optional<bool>> IsSnapshot(const Dataset& dataset, uint64_t version,
-                                              const std::string& identity) {
+// The transaction that made the version. Nothing where it is gone.
+arrow::Result<std::optional<std::string>> MakerOf(const Dataset& dataset, uint64_t version) {
   const Dataset::State& state = *dataset.state();
-  if (version == dataset.version()) {
-    return dataset::SnapshotIdentity(*state.manifest) == identity;
-  }
-  const auto entry = table::FindVersion(state.location, version);
-  if (!entry.ok()) {
-    if (KindOf(entry.status()) == ErrorKind::kNotFound) return std::nullopt;
-    return entry.status();
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto transaction, table::ReadTransaction(state.location, *entry));
-  if (transaction && transaction->uuid == identity) return true;
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(state.location, *entry));
-  return dataset::SnapshotIdentity(*manifest) == identity;
+  const auto identity = version == dataset.version()
+                            ? dataset::IdentityOf(state.location, *state.manifest)
+                            : dataset::IdentityOf(state.location, version);
+  if (identity.ok()) return identity->transaction;
+  if (KindOf(identity.status()) == ErrorKind::kNotFound) return std::nullopt;
+  return identity.status();
 }
 
 // Staged columns of one table, whose files are there.
 arrow::Status CheckStaged(const Dataset& dataset, std::span<const StagedColumns> staged) {
   const table::TableLocation& location = dataset.state()->location;
-  std::map<uint64_t, std::string> known;  // snapshots of the table
+  std::map<uint64_t, std::optional<std::string>> makers;  // of versions that were read
   for (const StagedColumns& columns : staged) {
     const StagedColumns::State& state = *columns.state();
-    const auto found = known.find(state.read_version);
-    const bool is_known = found != known.end() && found->second == state.snapshot;
-    if (!is_known) {
-      ARROW_ASSIGN_OR_RAISE(const auto is_ours,
-                            IsSnapshot(dataset, state.read_version, state.snapshot));
-      if (is_ours && !*is_ours) {
-        return InvalidInput(
-            "what was staged for fragment {} is of another table: version {} of this one was made "
-            "by another commit",
-            state.fragment_id, state.read_version);
-      }
-      if (is_ours) known[state.read_version] = state.snapshot;
+    const auto [maker, is_new] = makers.try_emplace(state.read_version);
+    if (is_new) {
+      ARROW_ASSIGN_OR_RAISE(maker->second, MakerOf(dataset, state.read_version));
+    }
+    // Of a version that is gone the rest tells: its fragment's files are there.
+    if (maker->second && *maker->second != state.snapshot) {
+      return InvalidInput(
+          "what was staged for fragment {} is of another table: version {} of this one was made by "
+          "another commit",
+          state.fragment_id, state.read_version);
     }
     ARROW_ASSIGN_OR_RAISE(const auto file,
                           location.store->Head(location.Path("data/" + state.file.path)));

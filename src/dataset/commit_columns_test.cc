@@ -360,6 +360,11 @@ TEST(CommitColumnsTest, Case24And25WhatCannotBeCommitted) {
                             .dataset;
   EXPECT_THAT(CommitAll(other, {StageOk(dataset, 0, {{"w", {1, 2, 3}}})}).status(),
               IsError(ErrorKind::kInvalidInput, "another table"));
+  // No version of this table can tell what was read.
+  std::string json = StageOk(dataset, 0, {{"w", {1, 2, 3}}}).ToJson();
+  json.replace(json.find(R"("read_version":1)"), 16, R"("read_version":9)");
+  EXPECT_THAT(CommitAll(dataset, {StagedColumns::FromJson(json).ValueOrDie()}).status(),
+              IsError(ErrorKind::kCommitConflict, "version 9"));
   const StagedColumns gone = StageOk(dataset, 0, {{"w", {1, 2, 3}}});
   EXPECT_THAT(Discard(dataset, gone), IsOk());
   EXPECT_THAT(CommitAll(dataset, {gone}).status(), IsError(ErrorKind::kInvalidInput, "not there"));

@@ -16,6 +16,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/join_table.h"
+#include "dataset/staged_state.h"
 #include "dataset/write_session.h"
 #include "query/computed_value.h"
 #include "query/filter.h"
@@ -85,7 +86,7 @@ class Adding {
                             ComputeInTurn(job_, fragment, [&](uint64_t index, const Batch& live) {
                               return CallOrFind(function, fragment.id, index, live);
                             }));
-      if (file.file) AddFile(&fragment, *file.file);
+      if (file.file) ARROW_RETURN_NOT_OK(Place(*file.file, fragment));
       if (function.checkpoint) {
         ARROW_RETURN_NOT_OK(function.checkpoint->keep_fragment(MakeFragmentMetadata(fragment)));
         kept_.insert(kept_.end(), file.files.paths().begin(), file.files.paths().end());
@@ -113,7 +114,7 @@ class Adding {
                             ComputeInTurn(job_, fragment, [&](uint64_t, const Batch& live) {
                               return TakeRows(*stream, live->num_rows());
                             }));
-      if (file.file) AddFile(&fragment, *file.file);
+      if (file.file) ARROW_RETURN_NOT_OK(Place(*file.file, fragment));
       Own(std::move(file.files));
     }
     while (rest_ == nullptr || rest_->num_rows() == 0) {
@@ -137,7 +138,8 @@ class Adding {
   }
 
   AddedColumns Finish() && {
-    return {std::move(job_.fragments), std::move(fields_), std::move(files_), std::move(kept_)};
+    return {std::move(job_.fragments), std::move(fields_), std::move(staged_), std::move(files_),
+            std::move(kept_)};
   }
 
  private:
@@ -153,8 +155,17 @@ class Adding {
     ARROW_ASSIGN_OR_RAISE(std::vector<ColumnFile> made, ComputeFiles(job_, compute));
     for (auto& file : made) Own(std::move(file.files));
     for (size_t i = 0; i < made.size(); ++i) {
-      if (made[i].file) AddFile(&job_.fragments[i], *made[i].file);
+      if (!made[i].file) continue;
+      ARROW_RETURN_NOT_OK(Place(*made[i].file, job_.fragments[i]));
     }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Place(const wire::DataFile& file, wire::DataFragment& fragment) {
+    ARROW_ASSIGN_OR_RAISE(auto state, Watch(job_.snapshot, fragment, fields_.written));
+    state.file = file;
+    staged_.push_back(MakeStagedColumns(std::move(state)));
+    AddFile(&fragment, file);
     return arrow::Status::OK();
   }
 
@@ -188,7 +199,7 @@ class Adding {
       if (file.fields != ids) continue;
       auto opened = read::OpenDataFile(job_.snapshot, file);
       if (!opened.ok() || (*opened)->metadata().num_rows != fragment.physical_rows) return false;
-      AddFile(&fragment, file);
+      ARROW_RETURN_NOT_OK(Place(file, fragment));
       return true;
     }
     return false;
@@ -216,6 +227,7 @@ class Adding {
   const Dataset& dataset_;
   ColumnJob job_;
   AddedFields fields_;
+  std::vector<StagedColumns> staged_;
   NewFiles files_;
   std::vector<std::string> kept_;
   Batch rest_;  // of a stream: rows that were read and not used yet
@@ -252,9 +264,9 @@ arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
   return std::move(adding).Finish();
 }
 
-arrow::Result<Dataset> CommitColumns(const Dataset& dataset, table::Operation operation,
-                                     const ColumnOptions& options, NewFiles files,
-                                     const std::vector<std::string>& others) {
+arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
+                                          const ColumnOptions& options, NewFiles files,
+                                          const std::vector<std::string>& others) {
   const Dataset::State& state = *dataset.state();
   table::CommitOptions commit;
   ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));

@@ -11,6 +11,7 @@
 #include "dataset/added_fields.h"
 #include "dataset/new_files.h"
 #include "glaive/columns.h"
+#include "glaive/staged_columns.h"
 #include "table/operation.h"
 #include "wire/fragment.h"
 
@@ -21,6 +22,7 @@ namespace glaive::dataset {
 struct AddedColumns {
   std::vector<wire::DataFragment> fragments;
   AddedFields fields;
+  std::vector<StagedColumns> staged;  // the new files, of fragments that have rows
   NewFiles files;
   std::vector<std::string> kept_files;  // new ones that a checkpoint knows: they stay anyway
 };
@@ -41,8 +43,8 @@ arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
 
 // Commits on the handle's version. `files` stay with the version, or are removed; both they and
 // `others` are synced before.
-arrow::Result<Dataset> CommitColumns(const Dataset& dataset, table::Operation operation,
-                                     const ColumnOptions& options, NewFiles files,
-                                     const std::vector<std::string>& others = {});
+arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
+                                          const ColumnOptions& options, NewFiles files,
+                                          const std::vector<std::string>& others = {});
 
 }  // namespace glaive::dataset

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -6,8 +8,11 @@
 
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
+#include <arrow/util/byte_size.h>
 
 #include "core/error.h"
+#include "core/executor.h"
+#include "core/memory_budget.h"
 #include "dataset/added_fields.h"
 #include "dataset/column_binding.h"
 #include "dataset/column_file.h"
@@ -25,6 +30,9 @@ namespace {
 using dataset::ColumnFile;
 using dataset::ColumnFileWriter;
 using State = StagedColumns::State;
+
+constexpr uint64_t kReadAhead = uint64_t{8} << 20;  // of one fragment's values
+constexpr uint64_t kBudget = uint64_t{256} << 20;
 
 // The fields of `schema` that the stream has values of.
 arrow::Result<wire::Schema> FieldsOf(const wire::Schema& schema, const arrow::Schema& stream) {
@@ -49,83 +57,131 @@ class Staging {
         snapshot_(dataset::SnapshotOf(dataset)),
         files_(snapshot_.location.store) {}
 
-  arrow::Status Prepare() {
+  arrow::Result<std::vector<StagedColumns>> Run(std::span<const FragmentColumns> columns) && {
     for (const std::string& path : options_.reads) {
       ARROW_ASSIGN_OR_RAISE(const auto ids, dataset::FieldIdsAt(snapshot_.manifest->schema, path));
       read_fields_.insert(ids.begin(), ids.end());
     }
-    return arrow::Status::OK();
-  }
-
-  arrow::Status Add(const FragmentColumns& columns) {
-    ARROW_ASSIGN_OR_RAISE(const auto fragment, dataset::FragmentOf(dataset_, columns.fragment_id));
-    ARROW_ASSIGN_OR_RAISE(State state, Describe(fragment));
-    ARROW_ASSIGN_OR_RAISE(state.schema,
-                          FieldsOf(columns.schema.state()->schema, *columns.stream->schema()));
-    ARROW_RETURN_NOT_OK(dataset::CheckBinding(*snapshot_.manifest, state.schema));
-    ARROW_RETURN_NOT_OK(Watch(fragment, &state));
-    ARROW_ASSIGN_OR_RAISE(ColumnFile file, Write(fragment, state, *columns.stream));
-    files_.Take(file.files);
-    if (!file.file) return InvalidInput("it has no rows to write values of");
-    state.file = *std::move(file.file);
-    staged_.push_back(dataset::MakeStagedColumns(std::move(state)));
-    return arrow::Status::OK();
-  }
-
-  // Everything is the caller's from here on.
-  arrow::Result<std::vector<StagedColumns>> Finish() && {
+    ARROW_RETURN_NOT_OK(columns.size() == 1 ? StageHere(columns.front()) : StageAll(columns));
+    // Everything is the caller's from here on.
     ARROW_RETURN_NOT_OK(dataset::HandOver(dataset_, files_, {.durability = options_.durability}));
     return std::move(staged_);
   }
 
  private:
-  arrow::Result<State> Describe(const wire::DataFragment& fragment) const {
-    const table::Manifest& manifest = *snapshot_.manifest;
+  // One fragment, and as much of its values as was read ahead.
+  struct Task {
+    wire::DataFragment fragment;
     State state;
-    state.uri = snapshot_.location.uri;
-    state.snapshot = dataset::SnapshotIdentity(manifest);
-    state.read_version = manifest.version;
-    state.fragment_id = fragment.id;
-    ARROW_ASSIGN_OR_RAISE(state.physical_rows, read::PhysicalRows(snapshot_, fragment));
-    if (!fragment.files.empty()) {
-      state.anchor = fragment.files.front().path;
-      state.anchor_base_id = fragment.files.front().base_id;
+    std::shared_ptr<arrow::RecordBatchReader> stream;  // null: all of it was read
+    arrow::RecordBatchVector batches;
+    uint64_t bytes = 0;
+    std::optional<ColumnFile> file;
+  };
+
+  arrow::Result<Task> Begin(const FragmentColumns& columns) const {
+    ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset_, columns.fragment_id));
+    ARROW_ASSIGN_OR_RAISE(wire::Schema fields,
+                          FieldsOf(columns.schema.state()->schema, *columns.stream->schema()));
+    ARROW_RETURN_NOT_OK(dataset::CheckBinding(*snapshot_.manifest, fields));
+    ARROW_ASSIGN_OR_RAISE(auto state,
+                          dataset::Watch(snapshot_, fragment, std::move(fields), read_fields_));
+    return Task{.fragment = std::move(fragment),
+                .state = std::move(state),
+                .stream = columns.stream,
+                .batches = {},
+                .file = std::nullopt};
+  }
+
+  arrow::Status StageHere(const FragmentColumns& columns) {
+    auto task = Begin(columns);
+    ARROW_RETURN_NOT_OK(InFragment(task.status(), columns));
+    ARROW_RETURN_NOT_OK(InFragment(Write(*task), columns));
+    return Keep(*task);
+  }
+
+  // Streams are read by the calling thread; values of small fragments are then written by any.
+  arrow::Status StageAll(std::span<const FragmentColumns> columns) {
+    size_t begun = 0;
+    const auto next = [&]() -> arrow::Result<std::optional<WorkUnit>> {
+      if (begun == columns.size()) return std::nullopt;
+      const FragmentColumns& each = columns[begun++];
+      auto begun_task = ReadAhead(each);
+      if (!begun_task.ok()) return InFragment(begun_task.status(), each);
+      const auto task = std::make_shared<Task>(*std::move(begun_task));
+      const auto run = [this, task, &each] { return InFragment(Write(*task), each); };
+      // What does not fit is written as it comes, and has to be here.
+      if (task->stream != nullptr) ARROW_RETURN_NOT_OK(run());
+      const bool is_written = task->file.has_value();
+      return WorkUnit{task->bytes,
+                      [run, is_written] { return is_written ? arrow::Status::OK() : run(); },
+                      [this, task, begun, total = columns.size()] {
+                        ARROW_RETURN_NOT_OK(Keep(*task));
+                        return Report({.tasks = begun, .total_tasks = total});
+                      }};
+    };
+    MemoryBudget budget(kBudget);
+    return RunInOrder(ProcessExecutor(), budget, next);
+  }
+
+  arrow::Result<Task> ReadAhead(const FragmentColumns& columns) const {
+    ARROW_ASSIGN_OR_RAISE(Task task, Begin(columns));
+    while (task.bytes < kReadAhead) {
+      std::shared_ptr<arrow::RecordBatch> batch;
+      ARROW_RETURN_NOT_OK(task.stream->ReadNext(&batch));
+      if (batch == nullptr) {
+        task.stream = nullptr;
+        break;
+      }
+      task.bytes += static_cast<uint64_t>(arrow::util::TotalBufferSize(*batch));
+      task.batches.push_back(std::move(batch));
     }
-    state.deletion_file = fragment.deletion_file;
-    state.max_field_id = manifest.MaxFieldId();
-    state.read_fields = read_fields_;
-    return state;
+    return task;
   }
 
-  arrow::Status Watch(const wire::DataFragment& fragment, State* state) const {
-    const Location where{snapshot_.manifest->path};
-    std::set<int32_t> fields;
-    wire::CollectFieldIds(state->schema.fields, &fields);
-    ARROW_ASSIGN_OR_RAISE(state->replaced, dataset::WitnessesOf(fragment, fields, where));
-    ARROW_ASSIGN_OR_RAISE(state->read, dataset::WitnessesOf(fragment, read_fields_, where));
-    return arrow::Status::OK();
-  }
-
-  arrow::Result<ColumnFile> Write(const wire::DataFragment& fragment, const State& state,
-                                  arrow::RecordBatchReader& stream) const {
+  arrow::Status Write(Task& task) const {
     static const auto kNoneDeleted = std::make_shared<const table::DeletionVector>();
+    const State& state = task.state;
     table::DeletionVectorPtr deletions = kNoneDeleted;
     if (options_.live_rows_only) {
-      ARROW_ASSIGN_OR_RAISE(deletions, read::Deletions(snapshot_, fragment, state.physical_rows));
+      ARROW_ASSIGN_OR_RAISE(deletions,
+                            read::Deletions(snapshot_, task.fragment, state.physical_rows));
     }
     ARROW_ASSIGN_OR_RAISE(
         ColumnFileWriter writer,
         ColumnFileWriter::Make(snapshot_, state.schema, std::move(deletions), state.physical_rows));
-    while (true) {
+    for (auto& batch : task.batches) {
+      ARROW_RETURN_NOT_OK(writer.WriteLive(std::exchange(batch, nullptr)));
+    }
+    while (task.stream != nullptr) {
       std::shared_ptr<arrow::RecordBatch> batch;
-      ARROW_RETURN_NOT_OK(stream.ReadNext(&batch));
+      ARROW_RETURN_NOT_OK(task.stream->ReadNext(&batch));
       if (batch == nullptr) break;
       ARROW_RETURN_NOT_OK(writer.WriteLive(batch));
-      if (!options_.progress) continue;
-      ARROW_RETURN_NOT_OK(
-          options_.progress({.rows = writer.rows(), .total_rows = state.physical_rows}));
+      ARROW_RETURN_NOT_OK(Report({.rows = writer.rows(), .total_rows = state.physical_rows}));
     }
-    return std::move(writer).Finish();
+    ARROW_ASSIGN_OR_RAISE(ColumnFile file, std::move(writer).Finish());
+    task.file.emplace(std::move(file));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Keep(Task& task) {
+    files_.Take(task.file->files);
+    if (!task.file->file) {
+      return InvalidInput("fragment {} has no rows to write values of", task.state.fragment_id);
+    }
+    task.state.file = *std::move(task.file->file);
+    staged_.push_back(dataset::MakeStagedColumns(std::move(task.state)));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Report(const Progress& progress) const {
+    return options_.progress ? options_.progress(progress) : arrow::Status::OK();
+  }
+
+  static arrow::Status InFragment(const arrow::Status& status, const FragmentColumns& columns) {
+    if (status.ok()) return status;
+    return WithContext(status, "columns of fragment {}", columns.fragment_id);
   }
 
   const Dataset& dataset_;
@@ -162,13 +218,7 @@ arrow::Result<TableSchema> ColumnSchema(const Dataset& dataset, const arrow::Sch
 arrow::Result<std::vector<StagedColumns>> StageColumns(const Dataset& dataset,
                                                        std::span<const FragmentColumns> columns,
                                                        const StageOptions& options) {
-  Staging staging(dataset, options);
-  ARROW_RETURN_NOT_OK(staging.Prepare());
-  for (const FragmentColumns& each : columns) {
-    const arrow::Status added = staging.Add(each);
-    if (!added.ok()) return WithContext(added, "columns of fragment {}", each.fragment_id);
-  }
-  return std::move(staging).Finish();
+  return Staging(dataset, options).Run(columns);
 }
 
 arrow::Result<StagedColumns> StageColumns(const Dataset& dataset, uint64_t fragment_id,

@@ -271,18 +271,4 @@ const ColumnWriteConflict* ColumnWriteConflict::Of(const arrow::Status& status) 
   return dynamic_cast<const ColumnWriteConflict*>(ErrorDetail::Of(status));
 }
 
-namespace dataset {
-
-std::string SnapshotIdentity(const table::Manifest& manifest) {
-  constexpr std::string_view kSuffix = ".txn";
-  std::string_view name = manifest.transaction_file;
-  // "<read version>-<uuid>.txn"
-  const size_t dash = name.find('-');
-  if (dash == std::string_view::npos || !name.ends_with(kSuffix)) {
-    return fmt::format("at {}", manifest.timestamp_ns);
-  }
-  return std::string(name.substr(dash + 1, name.size() - dash - 1 - kSuffix.size()));
-}
-
-}  // namespace dataset
 }  // namespace glaive

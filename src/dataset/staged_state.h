@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -9,7 +10,7 @@
 
 #include "dataset/witness.h"
 #include "glaive/staged_columns.h"
-#include "table/manifest.h"
+#include "read/snapshot.h"
 #include "wire/fragment.h"
 #include "wire/schema.h"
 
@@ -17,7 +18,7 @@ namespace glaive {
 
 struct StagedColumns::State {
   std::string uri;       // of the table
-  std::string snapshot;  // identity of the version that was read
+  std::string snapshot;  // the transaction that made the version that was read
   uint64_t read_version = 0;
   uint64_t fragment_id = 0;
   uint64_t physical_rows = 0;
@@ -41,9 +42,11 @@ inline StagedColumns MakeStagedColumns(StagedColumns::State state) {
   return StagedColumns(std::make_shared<const StagedColumns::State>(std::move(state)));
 }
 
-// What tells a version from that of the same number in another table: the id of the transaction
-// that made it.
-std::string SnapshotIdentity(const table::Manifest& manifest);
+// All that is to be known of a fragment when values for `fields`, which were computed from
+// `read_fields`, are to be staged: everything but the file.
+arrow::Result<StagedColumns::State> Watch(const read::Snapshot& snapshot,
+                                          const wire::DataFragment& fragment, wire::Schema fields,
+                                          const std::set<int32_t>& read_fields = {});
 
 }  // namespace dataset
 }  // namespace glaive

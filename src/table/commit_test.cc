@@ -125,6 +125,35 @@ TEST_F(CommitTest, CreatesAppendsAndReadsBack) {
   EXPECT_EQ(NumFiles("_transactions"), 2);
 }
 
+// Whoever makes an operation sees each version that it is to follow.
+TEST_F(CommitTest, AnOperationIsMadeAnewWhereAnotherWriterWasFaster) {
+  const ManifestPtr first = Create();
+  std::vector<uint64_t> seen;
+  const MakeOperation make = [&](const ManifestPtr& latest) -> arrow::Result<Operation> {
+    seen.push_back(latest->version);
+    if (seen.size() <= 2) {
+      ARROW_RETURN_NOT_OK(Commit(table_, latest, Append{{NewFragment("theirs")}}, {}).status());
+    }
+    return Append{{NewFragment("ours")}};
+  };
+  const auto made = Commit(table_, first, make, {});
+  ASSERT_THAT(made.status(), IsOk());
+  EXPECT_EQ((*made)->version, 4);
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3));
+  EXPECT_EQ(ReadTransaction(table_, FindVersion(table_, 4).ValueOrDie())->value().read_version, 3);
+}
+
+TEST_F(CommitTest, AnOperationThatIsRefusedMakesNoVersion) {
+  const ManifestPtr first = Create();
+  const size_t transactions = NumFiles("_transactions");
+  const MakeOperation make = [](const ManifestPtr& latest) -> arrow::Result<Operation> {
+    return CommitConflict(Retry::kYes, latest->version, "no");
+  };
+  EXPECT_THAT(Commit(table_, first, make, {}).status(), IsError(ErrorKind::kCommitConflict, "no"));
+  EXPECT_EQ(Latest()->version, 1);
+  EXPECT_EQ(NumFiles("_transactions"), transactions);
+}
+
 TEST_F(CommitTest, WhatIsNotThereIsNamed) {
   EXPECT_THAT(ReadLatestManifest(table_),
               IsError(ErrorKind::kNotFound, "Dataset at path memory://t was not found"));

@@ -229,6 +229,21 @@ TEST(TransactionCodecTest, AnUnknownOperationIsKeptAndIsNone) {
   EXPECT_EQ(Serialize(unknown), bytes);
 }
 
+// What changes among the others of a version is stored as the list of them all.
+TEST(TransactionCodecTest, AMergeOfWhatChangesIsStoredWhole) {
+  std::vector<wire::DataFragment> fragments;
+  for (uint64_t id = 0; id < 5; ++id) {
+    fragments.push_back({.id = id, .files = {{.path = "old"}}, .physical_rows = id + 1});
+  }
+  const auto others = FragmentTable().Insert(fragments).ValueOrDie();
+  fragments[3].files[0].path = "three";
+  fragments[1].files[0].path = "one";
+  Transaction whole{.uuid = "u", .operation = Merge{.fragments = fragments}};
+  Transaction changes{
+      .uuid = "u", .operation = Merge{.fragments = {fragments[3], fragments[1]}, .others = others}};
+  EXPECT_EQ(Serialize(changes), Serialize(whole));
+}
+
 TEST(TransactionCodecTest, DamagedFilesAreErrors) {
   for (const GoldenFile& golden : kGoldenFiles) {
     const std::string good = FromHex(golden.hex);
