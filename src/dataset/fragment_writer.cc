@@ -168,7 +168,10 @@ arrow::Status FragmentWriter::Write(const arrow::RecordBatch& batch) {
     if (file_ == nullptr) ARROW_RETURN_NOT_OK(OpenFile());
     ARROW_ASSIGN_OR_RAISE(const int64_t taken, file_->Write(rows, offset));
     offset += taken;
-    if (file_->full()) ARROW_RETURN_NOT_OK(CloseFile());
+    if (!file_->full()) continue;
+    // A file that is finished while the next batches come must not hold this one.
+    if (options_.finish && !options_.rows_stay) ARROW_RETURN_NOT_OK(file_->LetGoOfInput());
+    ARROW_RETURN_NOT_OK(CloseFile());
   }
   if (!options_.progress) return arrow::Status::OK();
   return options_.progress({.rows = rows_before_ + (file_ ? file_->num_rows() : 0),

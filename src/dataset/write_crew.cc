@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include <arrow/memory_pool.h>
+
 #include "core/error.h"
 #include "glaive/fragment.h"
 
@@ -72,6 +74,8 @@ void WriteCrew::Start(std::function<arrow::Status()> job) {
 void WriteCrew::Run(size_t index, const std::function<arrow::Status()>& job) {
   turns_.acquire();
   arrow::Status result = stopping_ ? Cancelled("another partition failed") : job();
+  // Each thread has a part of the allocator to itself, which would keep what the job has freed.
+  arrow::default_memory_pool()->ReleaseUnused();
   turns_.release();
   const std::lock_guard lock(mutex_);
   failed_ = failed_ || !result.ok();

@@ -330,6 +330,8 @@ bool FileWriter::full() const { return state_->coalescer.full(); }
 
 uint64_t FileWriter::num_rows() const { return state_->coalescer.num_rows(); }
 
+arrow::Status FileWriter::LetGoOfInput() { return state_->coalescer.LetGoOfInput(); }
+
 void FileWriter::AddSchemaMetadata(std::string key, std::string value) {
   state_->schema.metadata[std::move(key)] = std::move(value);
 }

@@ -81,6 +81,9 @@ class FileWriter {
   bool full() const;
   uint64_t num_rows() const;
 
+  // Copies what is held of the last batch, which may go then.
+  arrow::Status LetGoOfInput();
+
   void AddSchemaMetadata(std::string key, std::string value);
   arrow::Result<uint32_t> AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer);  // from 1 on
 
