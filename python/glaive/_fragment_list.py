@@ -36,7 +36,14 @@ class LanceFragments(Sequence[LanceFragment]):
     @overload
     def __getitem__(self, index: slice) -> LanceFragments: ...
     def __getitem__(self, index: Any) -> Any:
-        chosen = self._positions[index]
+        try:
+            chosen = self._positions[index]
+        except IndexError:
+            count = len(self._positions)
+            raise IndexError(f"fragment {index} of {count}: index out of range") from None
+        except TypeError:
+            kind = type(index).__name__
+            raise TypeError(f"fragments are numbered by int or slice, not {kind}") from None
         if isinstance(chosen, range):
             return LanceFragments(self._dataset, chosen)
         return self._at(chosen)

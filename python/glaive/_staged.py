@@ -219,6 +219,9 @@ class ColumnWriteVerbs:
             fragment twice, or is gone.
         """
         given = [staged] if isinstance(staged, StagedColumns) else list(staged)
+        for each in given:
+            if not isinstance(each, StagedColumns):
+                raise TypeError(f"expected StagedColumns, got {type(each).__name__}")
         natives = [each._native for each in given]
         self._ds = _native.commit_columns(
             self._ds, natives, reads or [], commit_message, transaction_properties or {}

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 import threading
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ import lance
 import pyarrow as pa
 import pytest
 from glaive import LanceOperation as Op
+from glaive.commit import CommitConflictError
 from glaive.dataset import LANCE_COMMIT_MESSAGE_KEY
 from glaive.fragment import FragmentMetadata, write_fragments
 
@@ -161,3 +163,28 @@ def test_renumbered_fields_are_refused(table):
     with pytest.raises(OSError, match="id"):
         glaive.LanceDataset.commit(table, Op.Project(renumbered), read_version=1)
     assert table.latest_version == 1
+
+
+HELD = {
+    "insert": lambda held: held.insert(pa.table({"a": [5]})),
+    "append": lambda held: glaive.write_dataset(pa.table({"a": [5]}), held, mode="append"),
+    "config": lambda held: held.update_config({"x": "1"}),
+    "staged": lambda held: held.commit_column_writes(
+        [held.write_fragment_column(0, pa.table({"a": [3] * 10}), held.schema)]
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", HELD)
+def test_a_handle_outlives_its_table(tmp_path, verb):
+    """The table that was made anew at the same place, with the same version, keeps its rows."""
+    path = str(tmp_path / "t")
+    held = glaive.write_dataset(pa.table({"a": [0] * 10}), path)
+    shutil.rmtree(path)
+    glaive.write_dataset(pa.table({"a": [1] * 10}), path)
+    with pytest.raises(CommitConflictError, match="another one is in its place"):
+        HELD[verb](held)
+    for engine in (glaive, lance):
+        dataset = engine.dataset(path)
+        assert dataset.version == 1
+        assert dataset.to_table()["a"].to_pylist() == [1] * 10

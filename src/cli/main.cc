@@ -94,8 +94,9 @@ void AddScan(CLI::App& app, Verbs& verbs, ScanVerbOptions& options) {
   verb.add_option("--columns", options.columns, "names, by commas; all when not given")
       ->delimiter(',');
   verb.add_option("--filter", options.filter, "a predicate in SQL");
-  verb.add_option("--limit", options.limit, "rows");
-  verb.add_option("--offset", options.offset, "rows left out before");
+  verb.add_option("--limit", options.limit, "rows")->check(CLI::NonNegativeNumber);
+  verb.add_option("--offset", options.offset, "rows left out before")
+      ->check(CLI::NonNegativeNumber);
   AddChoice<RowFormat>(
       verb, "--format", options.format, "json (a line for each row), csv or arrow",
       {{"json", RowFormat::kJsonLines}, {"csv", RowFormat::kCsv}, {"arrow", RowFormat::kArrow}});

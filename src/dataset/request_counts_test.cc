@@ -79,7 +79,8 @@ TEST_F(RequestCountsTest, AppendingByAHandleIsFourPutsAndOneListing) {
   const IoStats stats = store_->stats();
   EXPECT_EQ(stats.put_requests, 4);  // data file, transaction, manifest, hint
   EXPECT_EQ(stats.list_requests, 1);
-  EXPECT_EQ(stats.requests(), 5);
+  EXPECT_EQ(stats.head_requests, 1);  // whether it is still the same table
+  EXPECT_EQ(stats.requests(), 6);
 }
 
 TEST_F(RequestCountsTest, CountingAndLookingUpAskForNothing) {

@@ -277,10 +277,10 @@ std::string VerifyReport::Statement() const {
   std::string text =
       fmt::format("Version {} {}: ", version,
                   ok() ? "is whole as far as this looked" : "or its history is damaged");
-  text += fmt::format(
-      "{} manifests were read; {} data files are there, of the size and with the rows that the "
-      "manifest says; {} deletion files hold what it says. ",
-      num_versions, num_data_files, num_deletion_files);
+  text += fmt::format("{} manifests, {} data files and {} deletion files were looked at",
+                      num_versions, num_data_files, num_deletion_files);
+  text += ok() ? "; they are there, and hold what the manifest says. "
+               : "; what is wrong with them is listed above. ";
   const bool all_understood = std::ranges::none_of(
       findings, [](const Finding& finding) { return finding.kind == ErrorKind::kUnsupported; });
   if (!all_understood) {
@@ -294,8 +294,9 @@ std::string VerifyReport::Statement() const {
         "would not be seen.",
         num_fragments_decoded, num_fragments);
   } else {
+    text += ok() ? "Every value was decoded. " : "Every value that could be was decoded. ";
     text +=
-        "Every value was decoded. The format has no checksums: a flipped bit that still decodes "
+        "The format has no checksums: a flipped bit that still decodes "
         "to a value would not be seen.";
   }
   return text;

@@ -59,6 +59,7 @@ class PendingCommit {
   arrow::Status CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows);
   arrow::Status FitTo(ManifestPtr manifest, bool moved_rows);
   arrow::Result<ManifestPtr> FindEarlier() const;
+  arrow::Status CheckSameTable() const;
   bool HasOurToken(const std::optional<Transaction>& theirs) const;
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
   arrow::Result<ManifestPtr> Attempt();
@@ -97,6 +98,33 @@ arrow::Result<ManifestPtr> PendingCommit::FindEarlier() const {
     if (HasOurToken(theirs)) return ReadManifest(table_, entry);
   }
   return nullptr;
+}
+
+// A table that was removed and made anew has other transactions under the same numbers. A handle on
+// the old one would put its own fragments, whose files are gone, in place of the new table's.
+arrow::Status PendingCommit::CheckSameTable() const {
+  const Manifest& base = *latest_;
+  if (base.transaction_file.empty()) return arrow::Status::OK();
+  // Nearly always it is told by the file of the transaction that made the version.
+  const std::string record = table_.Path("_transactions/" + base.transaction_file);
+  ARROW_ASSIGN_OR_RAISE(const auto recorded, table_.store->Head(record));
+  if (recorded) return arrow::Status::OK();
+  VersionEntry entry = {base.version, base.path, base.naming_scheme, base.size_bytes};
+  auto found = ReadTransaction(table_, entry);
+  if (!found.ok() && KindOf(found.status()) == ErrorKind::kCorrupt) {
+    entry.size_bytes = 0;  // another manifest may have another size
+    found = ReadTransaction(table_, entry);
+  }
+  // A version that was cleaned up or damaged since says nothing of the table.
+  const bool is_silent = !found.ok() && (KindOf(found.status()) == ErrorKind::kFileNotFound ||
+                                         KindOf(found.status()) == ErrorKind::kCorrupt);
+  if (is_silent) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(found.status());
+  if (!*found || base.transaction_file.find((*found)->uuid) != std::string::npos) {
+    return arrow::Status::OK();
+  }
+  return CommitConflict(Retry::kNo, base.version,
+                        "the table that it was read from is gone, and another one is in its place");
 }
 
 arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& theirs,
@@ -197,6 +225,7 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_RETURN_NOT_OK(CheckWritable(*latest_));
   ARROW_ASSIGN_OR_RAISE(earlier_, FindEarlier());
   if (earlier_ != nullptr) return earlier_;
+  ARROW_RETURN_NOT_OK(CheckSameTable());
   ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   Clock::time_point retry_deadline;
