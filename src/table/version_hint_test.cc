@@ -86,7 +86,7 @@ TEST_F(VersionHintTest, ACommitIsThreePutsAndOneGet) {
   store_->Reset();
   AppendTo(head_);
   const IoStats stats = store_->stats();
-  EXPECT_EQ(stats.put_requests, 3);  // transaction, manifest, hint
+  EXPECT_EQ(stats.put_requests, 3);   // transaction, manifest, hint
   EXPECT_EQ(stats.get_requests, 1);   // the hint
   EXPECT_EQ(stats.head_requests, 1);  // whether it is still the same table
   EXPECT_EQ(stats.list_requests, 0);
