@@ -139,6 +139,16 @@ def test_damaged_json_is_refused(path, change):
         glaive.StagedColumns.from_json(json.dumps(parts))
 
 
+def test_values_of_one_fragment_do_not_become_anothers(path):
+    dataset = glaive.dataset(path)
+    told = json.loads(stage(dataset, 0, n=[1, 2, 3]).to_json())
+    moved = glaive.StagedColumns.from_json(json.dumps({**told, "fragment_id": 1}))
+    with pytest.raises(CommitConflictError, match="it was staged for a fragment that has "):
+        dataset.commit_column_writes([moved])
+    assert lance.dataset(path).version == dataset.version == 1
+
+
+
 def test_one_version_of_many_fragments(path):
     dataset = glaive.dataset(path)
     schema = dataset.new_column_schema(fields(y=INT))

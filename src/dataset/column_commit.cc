@@ -75,7 +75,6 @@ class ColumnCommit {
       return Refuse(staged, fmt::format("it has {} rows now; {} were staged",
                                         fragment.physical_rows, staged.physical_rows));
     }
-    if (staged.read_version == latest_.version) return arrow::Status::OK();
     if (staged.read_version > latest_.version) {
       return Refuse(staged,
                     fmt::format("it was staged from version {}, which this table does not have",
@@ -84,6 +83,10 @@ class ColumnCommit {
     const bool is_anchored = std::ranges::any_of(fragment.files, [&](const wire::DataFile& file) {
       return file.path == staged.anchor && file.base_id == staged.anchor_base_id;
     });
+    if (staged.read_version == latest_.version) {
+      if (is_anchored || staged.anchor.empty()) return arrow::Status::OK();
+      return Refuse(staged, fmt::format("it was staged for a fragment that has {}", staged.anchor));
+    }
     const bool same_rows = fragment.deletion_file == staged.deletion_file;
     if (is_anchored && same_rows) return arrow::Status::OK();
     open_.push_back({&staged, same_rows});
