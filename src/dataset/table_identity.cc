@@ -1,25 +1,12 @@
 #include "dataset/table_identity.h"
 
-#include <optional>
-#include <string_view>
-
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "table/publish.h"
 
 namespace glaive::dataset {
 namespace {
-
-// "<read version>-<uuid>.txn"
-std::optional<std::string> UuidOf(std::string_view transaction_file) {
-  constexpr std::string_view kSuffix = ".txn";
-  const size_t dash = transaction_file.find('-');
-  if (dash == std::string_view::npos || !transaction_file.ends_with(kSuffix)) return std::nullopt;
-  transaction_file.remove_prefix(dash + 1);
-  transaction_file.remove_suffix(kSuffix.size());
-  if (transaction_file.empty()) return std::nullopt;
-  return std::string(transaction_file);
-}
 
 // What two versions of one number are still unlikely to share.
 std::string StandIn(const table::Manifest& manifest) {
@@ -30,7 +17,7 @@ std::string StandIn(const table::Manifest& manifest) {
 
 arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table,
                                         const table::Manifest& manifest) {
-  if (auto uuid = UuidOf(manifest.transaction_file)) {
+  if (auto uuid = table::TransactionUuidOf(manifest)) {
     return TableIdentity{manifest.version, *std::move(uuid)};
   }
   ARROW_ASSIGN_OR_RAISE(

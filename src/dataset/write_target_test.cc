@@ -19,6 +19,7 @@
 #include "table/commit.h"
 #include "testing/counting_store.h"
 #include "testing/matchers.h"
+#include "testing/numbered_rows.h"
 
 namespace glaive {
 namespace {
@@ -27,25 +28,13 @@ using glaive::testing::CountingStore;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
 using glaive::testing::IsOkAndHolds;
+using glaive::testing::NumberedRows;
 
 using ReaderPtr = std::shared_ptr<arrow::RecordBatchReader>;
 
 ReaderPtr Rows(int64_t count, bool with_text = true) {
-  arrow::Int64Builder a;
-  arrow::StringBuilder s;
-  for (int64_t i = 0; i < count; ++i) {
-    ARROW_CHECK_OK(a.Append(i));
-    ARROW_CHECK_OK(s.Append("row " + std::to_string(i)));
-  }
-  arrow::FieldVector fields = {arrow::field("a", arrow::int64())};
-  arrow::ArrayVector columns = {a.Finish().ValueOrDie()};
-  if (with_text) {
-    fields.push_back(arrow::field("s", arrow::utf8()));
-    columns.push_back(s.Finish().ValueOrDie());
-  }
-  const auto schema = arrow::schema(fields);
-  return arrow::RecordBatchReader::Make({arrow::RecordBatch::Make(schema, count, columns)}, schema)
-      .ValueOrDie();
+  const auto rows = NumberedRows(0, count, with_text);
+  return arrow::RecordBatchReader::Make({rows}, rows->schema()).ValueOrDie();
 }
 
 // A table of a store that counts, for each test its own.

@@ -16,6 +16,7 @@
 #include "io/object_store.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
+#include "testing/numbered_rows.h"
 #include "testing/random_table.h"
 
 namespace glaive {
@@ -26,6 +27,7 @@ using glaive::testing::Fault;
 using glaive::testing::FaultyStore;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
+using glaive::testing::NumberedRows;
 using glaive::testing::RandomBatch;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -37,22 +39,6 @@ using ReaderPtr = std::shared_ptr<arrow::RecordBatchReader>;
 std::string Uri() {
   return std::string("memory://write_test/") +
          ::testing::UnitTest::GetInstance()->current_test_info()->name();
-}
-
-BatchPtr Numbers(int64_t begin, int64_t end, bool with_text = true) {
-  arrow::Int64Builder a;
-  arrow::StringBuilder s;
-  for (int64_t i = begin; i < end; ++i) {
-    ARROW_CHECK_OK(a.Append(i));
-    ARROW_CHECK_OK(s.Append("row " + std::to_string(i)));
-  }
-  arrow::FieldVector fields = {arrow::field("a", arrow::int64())};
-  arrow::ArrayVector columns = {a.Finish().ValueOrDie()};
-  if (with_text) {
-    fields.push_back(arrow::field("s", arrow::utf8()));
-    columns.push_back(s.Finish().ValueOrDie());
-  }
-  return arrow::RecordBatch::Make(arrow::schema(fields), end - begin, columns);
 }
 
 ReaderPtr Stream(std::vector<BatchPtr> batches) {
@@ -95,22 +81,24 @@ std::set<std::string> FilesNamed(const Dataset& dataset) {
 }
 
 TEST(WriteTest, CreateAppendAndOverwrite) {
-  auto first = WriteDataset(Stream({Numbers(0, 10)}), Uri()).ValueOrDie();
+  auto first = WriteDataset(Stream({NumberedRows(0, 10)}), Uri()).ValueOrDie();
   EXPECT_EQ(first.dataset.version(), 1u);
   EXPECT_EQ(first.dataset.data_storage_version(), "2.2");
   EXPECT_EQ(first.summary.rows, 10u);
   EXPECT_EQ(first.summary.pages.by_file_end, 2u);
 
-  auto second =
-      WriteDataset(Stream({Numbers(10, 30)}), Uri(), {.mode = WriteMode::kAppend}).ValueOrDie();
+  auto second = WriteDataset(Stream({NumberedRows(10, 30)}), Uri(), {.mode = WriteMode::kAppend})
+                    .ValueOrDie();
   EXPECT_EQ(second.dataset.version(), 2u);
-  EXPECT_TRUE(ReadAll(second.dataset)->Equals(*TableOf({Numbers(0, 10), Numbers(10, 30)})));
-  EXPECT_TRUE(ReadAll(first.dataset)->Equals(*TableOf({Numbers(0, 10)})));
+  EXPECT_TRUE(
+      ReadAll(second.dataset)->Equals(*TableOf({NumberedRows(0, 10), NumberedRows(10, 30)})));
+  EXPECT_TRUE(ReadAll(first.dataset)->Equals(*TableOf({NumberedRows(0, 10)})));
 
-  auto third = WriteDataset(Stream({Numbers(5, 6, false)}), Uri(), {.mode = WriteMode::kOverwrite})
-                   .ValueOrDie();
+  auto third =
+      WriteDataset(Stream({NumberedRows(5, 6, false)}), Uri(), {.mode = WriteMode::kOverwrite})
+          .ValueOrDie();
   EXPECT_EQ(third.dataset.version(), 3u);
-  EXPECT_TRUE(ReadAll(third.dataset)->Equals(*TableOf({Numbers(5, 6, false)})));
+  EXPECT_TRUE(ReadAll(third.dataset)->Equals(*TableOf({NumberedRows(5, 6, false)})));
 }
 
 TEST(WriteTest, RowsOfEveryKindComeBack) {
@@ -124,28 +112,28 @@ TEST(WriteTest, RowsOfEveryKindComeBack) {
 }
 
 TEST(WriteTest, AppendTakesColumnsInAnyOrderAndMissingOnes) {
-  ASSERT_THAT(WriteDataset(Stream({Numbers(0, 2)}), Uri()), IsOk());
-  const auto rows = Numbers(2, 4);
+  ASSERT_THAT(WriteDataset(Stream({NumberedRows(0, 2)}), Uri()), IsOk());
+  const auto rows = NumberedRows(2, 4);
   const auto turned =
       arrow::RecordBatch::Make(arrow::schema({rows->schema()->field(1), rows->schema()->field(0)}),
                                2, {rows->column(1), rows->column(0)});
   ASSERT_THAT(WriteDataset(Stream({turned}), Uri(), {.mode = WriteMode::kAppend}), IsOk());
   const auto last =
-      WriteDataset(Stream({Numbers(4, 5, false)}), Uri(), {.mode = WriteMode::kAppend})
+      WriteDataset(Stream({NumberedRows(4, 5, false)}), Uri(), {.mode = WriteMode::kAppend})
           .ValueOrDie();
   const auto table = ReadAll(last.dataset);
   EXPECT_EQ(table->num_rows(), 5);
-  EXPECT_TRUE(table->column(0)->Equals(*TableOf({Numbers(0, 5)})->column(0)));
+  EXPECT_TRUE(table->column(0)->Equals(*TableOf({NumberedRows(0, 5)})->column(0)));
   EXPECT_EQ(table->column(1)->null_count(), 1);
   EXPECT_THAT(last.dataset.Fragments().ValueOrDie()[2].files()[0].fields, ElementsAre(0));
 }
 
 TEST(WriteTest, ViewsAndDictionariesAreWrittenAsWhatTheyHold) {
-  ASSERT_THAT(WriteDataset(Stream({Numbers(0, 1)}), Uri()), IsOk());
+  ASSERT_THAT(WriteDataset(Stream({NumberedRows(0, 1)}), Uri()), IsOk());
   const auto append = [&](const std::shared_ptr<arrow::Array>& text) {
     const auto batch = arrow::RecordBatch::Make(
         arrow::schema({arrow::field("a", arrow::int64()), arrow::field("s", text->type())}), 1,
-        {Numbers(1, 2)->column(0), text});
+        {NumberedRows(1, 2)->column(0), text});
     return WriteDataset(Stream({batch}), Uri(), {.mode = WriteMode::kAppend});
   };
   arrow::StringViewBuilder view;
@@ -167,7 +155,7 @@ TEST(WriteTest, WhatDoesNotFitIsRefused) {
   const auto one = [](std::shared_ptr<arrow::Field> field, std::shared_ptr<arrow::Array> column) {
     return arrow::RecordBatch::Make(arrow::schema({std::move(field)}), column->length(), {column});
   };
-  const auto numbers = Numbers(0, 3);
+  const auto numbers = NumberedRows(0, 3);
   const auto strict =
       arrow::schema({arrow::field("a", arrow::int64(), false), arrow::field("s", arrow::utf8())});
   ASSERT_THAT(
@@ -190,7 +178,7 @@ TEST(WriteTest, WhatDoesNotFitIsRefused) {
 
 TEST(WriteTest, VersionsAreNamed) {
   const auto write = [](std::string version) {
-    return WriteDataset(Stream({Numbers(0, 1)}), Uri() + version,
+    return WriteDataset(Stream({NumberedRows(0, 1)}), Uri() + version,
                         {.data_storage_version = version});
   };
   EXPECT_EQ(write("2.1").ValueOrDie().dataset.data_storage_version(), "2.1");
@@ -202,18 +190,20 @@ TEST(WriteTest, VersionsAreNamed) {
 }
 
 TEST(WriteTest, NoRowsNoFiles) {
-  const auto created = WriteDataset(Stream({Numbers(0, 0)}), Uri()).ValueOrDie();
+  const auto created = WriteDataset(Stream({NumberedRows(0, 0)}), Uri()).ValueOrDie();
   EXPECT_EQ(created.dataset.version(), 1u);
   EXPECT_EQ(created.dataset.num_fragments(), 0u);
   EXPECT_EQ(ReadAll(created.dataset)->num_rows(), 0);
-  EXPECT_THAT(WriteFragments(Stream({Numbers(0, 0)}), Uri(), {.mode = WriteMode::kAppend}),
+  EXPECT_THAT(WriteFragments(Stream({NumberedRows(0, 0)}), Uri(), {.mode = WriteMode::kAppend}),
               glaive::testing::IsOkAndHolds(IsEmpty()));
 }
 
 TEST(WriteTest, AppendingToStrayDataFilesIsRefused) {
-  ASSERT_THAT(WriteFragments(Stream({Numbers(0, 3)}), Uri(), {.mode = WriteMode::kAppend}), IsOk());
-  ASSERT_THAT(WriteFragments(Stream({Numbers(3, 6)}), Uri(), {.mode = WriteMode::kAppend}), IsOk());
-  EXPECT_THAT(WriteDataset(Stream({Numbers(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
+  ASSERT_THAT(WriteFragments(Stream({NumberedRows(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
+              IsOk());
+  ASSERT_THAT(WriteFragments(Stream({NumberedRows(3, 6)}), Uri(), {.mode = WriteMode::kAppend}),
+              IsOk());
+  EXPECT_THAT(WriteDataset(Stream({NumberedRows(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
               IsError(ErrorKind::kInvalidInput, "data files but no version"));
 }
 
@@ -221,10 +211,10 @@ TEST(WriteTest, AppendingToStrayDataFilesIsRefused) {
 class FailingReader final : public arrow::RecordBatchReader {
  public:
   explicit FailingReader(int num_batches) : left_(num_batches) {}
-  std::shared_ptr<arrow::Schema> schema() const override { return Numbers(0, 0)->schema(); }
+  std::shared_ptr<arrow::Schema> schema() const override { return NumberedRows(0, 0)->schema(); }
   arrow::Status ReadNext(BatchPtr* batch) override {
     if (left_-- == 0) return arrow::Status::IOError("the source is gone");
-    *batch = Numbers(0, 100);
+    *batch = NumberedRows(0, 100);
     return arrow::Status::OK();
   }
 
@@ -261,7 +251,7 @@ struct Verb {
 
 arrow::Status Append(const std::string& uri, const std::shared_ptr<Session>& session,
                      WriteMode mode) {
-  return WriteDataset(Stream({Numbers(0, 60)}), uri,
+  return WriteDataset(Stream({NumberedRows(0, 60)}), uri,
                       {.mode = mode, .limits = {.max_rows_per_file = 20}, .session = session})
       .status();
 }
@@ -294,12 +284,12 @@ const Verb kVerbs[] = {
      60, 60},
     {"append by partitions",
      [](const std::string& uri, const std::shared_ptr<Session>& session) {
-       return AppendInParallel(uri, session, ReadTable(TableOf({Numbers(0, 60)})));
+       return AppendInParallel(uri, session, ReadTable(TableOf({NumberedRows(0, 60)})));
      },
      60, 120},
     {"append with files side by side",
      [](const std::string& uri, const std::shared_ptr<Session>& session) {
-       return AppendInParallel(uri, session, Stream({Numbers(0, 30), Numbers(30, 60)}));
+       return AppendInParallel(uri, session, Stream({NumberedRows(0, 30), NumberedRows(30, 60)}));
      },
      60, 120},
     {"compact",

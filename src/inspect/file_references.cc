@@ -4,6 +4,7 @@
 
 #include "table/deletion_vector.h"
 #include "table/index_files.h"
+#include "table/publish.h"
 
 namespace glaive::inspect {
 namespace {
@@ -30,7 +31,7 @@ void FileReferences::AddFile(const table::FilePlace& place, const std::string& v
 arrow::Status FileReferences::Add(const table::TableLocation& table,
                                   const table::Manifest& manifest, const std::string& version) {
   if (!manifest.transaction_file.empty()) {
-    AddFile({table.store, table.Path("_transactions/" + manifest.transaction_file)}, version);
+    AddFile({table.store, table::TransactionPath(table, manifest)}, version);
   }
   ARROW_RETURN_NOT_OK(AddIndices(table, manifest));
   return manifest.fragments.Visit([&](const table::Fragment& fragment) -> arrow::Status {

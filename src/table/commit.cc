@@ -104,10 +104,10 @@ arrow::Result<ManifestPtr> PendingCommit::FindEarlier() const {
 // the old one would put its own fragments, whose files are gone, in place of the new table's.
 arrow::Status PendingCommit::CheckSameTable() const {
   const Manifest& base = *latest_;
-  if (base.transaction_file.empty()) return arrow::Status::OK();
+  const auto ours = TransactionUuidOf(base);
+  if (!ours) return arrow::Status::OK();
   // Nearly always it is told by the file of the transaction that made the version.
-  const std::string record = table_.Path("_transactions/" + base.transaction_file);
-  ARROW_ASSIGN_OR_RAISE(const auto recorded, table_.store->Head(record));
+  ARROW_ASSIGN_OR_RAISE(const auto recorded, table_.store->Head(TransactionPath(table_, base)));
   if (recorded) return arrow::Status::OK();
   VersionEntry entry = {base.version, base.path, base.naming_scheme, base.size_bytes};
   auto found = ReadTransaction(table_, entry);
@@ -120,9 +120,7 @@ arrow::Status PendingCommit::CheckSameTable() const {
                                          KindOf(found.status()) == ErrorKind::kCorrupt);
   if (is_silent) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(found.status());
-  if (!*found || base.transaction_file.find((*found)->uuid) != std::string::npos) {
-    return arrow::Status::OK();
-  }
+  if (!*found || (*found)->uuid.empty() || (*found)->uuid == *ours) return arrow::Status::OK();
   return CommitConflict(Retry::kNo, base.version,
                         "the table that it was read from is gone, and another one is in its place");
 }

@@ -17,10 +17,6 @@ namespace {
 constexpr std::string_view kWriterLibrary = "glaive";
 constexpr std::string_view kWriterVersion = "0.1.0";
 
-std::string TransactionPath(const TableLocation& table, const Manifest& manifest) {
-  return table.Path("_transactions/" + manifest.transaction_file);
-}
-
 void SignManifest(const TableLocation& table, const Transaction& transaction, Manifest& manifest) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   manifest.timestamp_ns = std::chrono::nanoseconds(now).count();
@@ -92,6 +88,22 @@ arrow::Result<Outcome> PutManifest(const TableLocation& table, const Transaction
 }
 
 }  // namespace
+
+std::string TransactionPath(const TableLocation& table, const Manifest& manifest) {
+  return table.Path("_transactions/" + manifest.transaction_file);
+}
+
+// "<read version>-<uuid>.txn"
+std::optional<std::string> TransactionUuidOf(const Manifest& manifest) {
+  constexpr std::string_view kSuffix = ".txn";
+  std::string_view name = manifest.transaction_file;
+  const size_t dash = name.find('-');
+  if (dash == std::string_view::npos || !name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_prefix(dash + 1);
+  name.remove_suffix(kSuffix.size());
+  if (name.empty()) return std::nullopt;
+  return std::string(name);
+}
 
 std::string NewUuid() {
   constexpr char kDigits[] = "0123456789abcdef";
