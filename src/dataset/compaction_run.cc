@@ -1,0 +1,189 @@
+#include "dataset/compaction_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/fragment_state.h"
+
+namespace glaive::dataset {
+namespace {
+
+constexpr auto kProgressInterval = std::chrono::milliseconds(50);
+
+// The tasks of a plan on a few threads, each of which reads, encodes and writes one task at a time.
+// They share the budget of open pages evenly.
+class TaskRunner {
+ public:
+  TaskRunner(const Dataset& dataset, const CompactionPlan& plan, const ProgressCallback& progress,
+             const MayStart& may_start)
+      : dataset_(dataset),
+        plan_(plan),
+        progress_(progress),
+        may_start_(may_start),
+        results_(plan.tasks.size()) {}
+
+  // In order of the tasks. After a failure the results of the tasks that had ended are in `done()`.
+  arrow::Status Run() {
+    const size_t num_tasks = plan_.tasks.size();
+    const size_t num_threads =
+        std::clamp<size_t>(plan_.options.num_threads.value_or(1), 1, num_tasks);
+    options_ = plan_.options;
+    options_.data_cache_bytes = std::max<uint64_t>(
+        1, options_.data_cache_bytes.value_or(FileLimits().data_cache_bytes) / num_threads);
+    for (const CompactionTask& task : plan_.tasks) {
+      for (const FragmentMetadata& fragment : task.fragments) total_rows_ += fragment.num_rows();
+    }
+    if (num_threads == 1) {
+      for (size_t i = 0; i < num_tasks && MayStartNext(); ++i) {
+        ARROW_RETURN_NOT_OK(RunTask(i, [&](const Progress& progress) {
+          return progress_ ? progress_(Sum(progress.rows)) : arrow::Status::OK();
+        }));
+      }
+      return arrow::Status::OK();
+    }
+    return RunOnThreads(num_threads);
+  }
+
+  std::vector<RewriteResult> done() && {
+    std::vector<RewriteResult> done;
+    for (auto& result : results_) {
+      if (result) done.push_back(*std::move(result));
+    }
+    return done;
+  }
+
+ private:
+  bool MayStartNext() const { return !may_start_ || may_start_(); }
+
+  // `rows` of the tasks that run, beside those that ended.
+  Progress Sum(uint64_t rows) const {
+    return {.rows = rows_done_ + rows,
+            .total_rows = total_rows_,
+            .tasks = tasks_done_,
+            .total_tasks = plan_.tasks.size()};
+  }
+
+  arrow::Status RunTask(size_t index, const ProgressCallback& progress) {
+    CompactionOptions options = options_;
+    options.progress = progress;
+    ARROW_ASSIGN_OR_RAISE(auto result, ExecuteCompaction(dataset_, plan_.tasks[index], options));
+    rows_done_ += result.summary.rows;
+    tasks_done_ += 1;
+    results_[index] = std::move(result);
+    return arrow::Status::OK();
+  }
+
+  // The calling thread only reports progress: the callback is its alone.
+  arrow::Status RunOnThreads(size_t num_threads) {
+    std::mutex mutex;
+    std::condition_variable ended;
+    size_t num_running = 0;
+    arrow::Status first_error;
+    std::atomic<size_t> next = 0;
+    std::atomic<bool> stopped = false;
+    const auto work = [&] {
+      arrow::Status status;
+      for (size_t i = next++; i < plan_.tasks.size() && status.ok() && !stopped && MayStartNext();
+           i = next++) {
+        status = RunTask(i, [&](const Progress&) {
+          return stopped ? Cancelled("another task failed") : arrow::Status::OK();
+        });
+      }
+      const std::lock_guard lock(mutex);
+      if (!status.ok()) {
+        if (!stopped.exchange(true)) first_error = status;
+      }
+      --num_running;
+      ended.notify_all();
+    };
+
+    std::vector<std::jthread> threads;
+    std::unique_lock lock(mutex);
+    for (size_t i = 0; i < num_threads; ++i) {
+      ++num_running;
+      try {
+        threads.emplace_back(work);
+      } catch (const std::system_error&) {
+        // The machine has no more threads. Those that run do the work; with none, this one.
+        --num_running;
+        break;
+      }
+    }
+    if (threads.empty()) {
+      ++num_running;
+      lock.unlock();
+      work();
+      lock.lock();
+    }
+    while (num_running > 0) {
+      ended.wait_for(lock, kProgressInterval);
+      if (!progress_ || stopped) continue;
+      lock.unlock();
+      const arrow::Status status = progress_(Sum(0));
+      lock.lock();
+      if (!status.ok() && !stopped.exchange(true)) first_error = status;
+    }
+    lock.unlock();
+    threads.clear();
+    return first_error;
+  }
+
+  const Dataset& dataset_;
+  const CompactionPlan& plan_;
+  const ProgressCallback& progress_;
+  const MayStart& may_start_;
+  CompactionOptions options_;
+  std::vector<std::optional<RewriteResult>> results_;
+  std::atomic<uint64_t> rows_done_ = 0;
+  std::atomic<uint64_t> tasks_done_ = 0;
+  uint64_t total_rows_ = 0;
+};
+
+// With a limit on bytes, rows may fill as many files as before; nothing is gained by a version that
+// says so.
+bool ChangedNothing(const RewriteResult& result) {
+  const bool had_deletions = std::ranges::any_of(
+      result.original_fragments,
+      [](const FragmentMetadata& fragment) { return fragment.deletion_file().has_value(); });
+  return !had_deletions && result.new_fragments.size() >= result.original_fragments.size();
+}
+
+}  // namespace
+
+CompactionRun RunTasks(const Dataset& dataset, const CompactionPlan& plan,
+                       const ProgressCallback& progress, const MayStart& may_start) {
+  TaskRunner runner(dataset, plan, progress, may_start);
+  CompactionRun run;
+  run.status = runner.Run();
+  run.results = std::move(runner).done();
+  return run;
+}
+
+void DropUnchanged(const table::TableLocation& table, std::vector<RewriteResult>* results) {
+  const auto idle = std::stable_partition(
+      results->begin(), results->end(), [](const auto& result) { return !ChangedNothing(result); });
+  const NewFiles unused = FilesOf({idle, results->end()}, table);
+  results->erase(idle, results->end());
+}
+
+NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table) {
+  NewFiles files(table.store);
+  for (const RewriteResult& result : results) {
+    for (const FragmentMetadata& fragment : result.new_fragments) {
+      for (const wire::DataFile& file : fragment.state()->fragment.files) {
+        files.Add(table.Path("data/" + file.path));
+      }
+    }
+  }
+  return files;
+}
+
+}  // namespace glaive::dataset
