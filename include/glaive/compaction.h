@@ -22,6 +22,17 @@ enum class CompactionMode : uint8_t { kReencode, kTryBinaryCopy, kForceBinaryCop
 /// defaults.
 struct CompactionOptions {
   std::optional<uint64_t> target_rows_per_fragment;  ///< 1024 * 1024
+  /// Beside the rows: a fragment of so many bytes is large enough, and new ones are cut near this.
+  /// For tables of large rows, which never reach a number of them. Bytes are those of data files.
+  std::optional<uint64_t> target_bytes_per_fragment;
+  /// Also rewrites fragments whose columns are cut into more than twice the pages that a write
+  /// would make, where these are below 8 MiB. Reads footers. false
+  std::optional<bool> rewrite_small_pages;
+  /// Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
+  /// decoded and read ahead. Where data_cache_bytes and num_threads would take more, pages end
+  /// earlier, and fewer tasks run at once. A row that is larger is still rewritten. No limit but
+  /// theirs.
+  std::optional<uint64_t> memory_limit;
   std::optional<uint64_t> max_rows_per_group;
   std::optional<uint64_t> max_bytes_per_file;
   std::optional<uint64_t> max_page_bytes;     ///< as in FileLimits

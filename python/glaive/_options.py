@@ -94,6 +94,9 @@ def _file_limits(**limits: int | None) -> _native.FileLimits:
 _HINTS = {"binary_copy_read_batch_bytes", "io_buffer_size"}
 _COMPACTION = {
     "target_rows_per_fragment",
+    "target_bytes_per_fragment",
+    "rewrite_small_pages",
+    "memory_limit",
     "max_rows_per_group",
     "max_bytes_per_file",
     "max_page_bytes",

@@ -20,8 +20,9 @@ _SYSTEM_INDICES = {"__lance_frag_reuse", "__lance_mem_wal"}  # of the table, and
 class CompactionOptions(TypedDict, total=False):
     """What to compact, and how the new files are cut. None means the default.
 
-    ``max_page_bytes``, ``data_cache_bytes`` and ``durability`` are glaive's own, with the meaning
-    that they have in `write_dataset`.
+    ``target_bytes_per_fragment``, ``rewrite_small_pages`` and ``memory_limit`` are glaive's own, and
+    so are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the meaning that they
+    have in `write_dataset`.
     """
 
     target_rows_per_fragment: int | None
@@ -40,6 +41,9 @@ class CompactionOptions(TypedDict, total=False):
     max_source_bytes: int | None
     excluded_fragment_ids: list[int] | None
     data_storage_version: str | None
+    target_bytes_per_fragment: int | None
+    rewrite_small_pages: bool | None
+    memory_limit: int | None
     max_page_bytes: int | None
     data_cache_bytes: int | None
     durability: Literal["commit", "none"] | None
@@ -238,6 +242,9 @@ class DatasetOptimizer:
         max_source_bytes: int | None = None,
         excluded_fragment_ids: list[int] | None = None,
         data_storage_version: str | None = None,
+        target_bytes_per_fragment: int | None = None,
+        rewrite_small_pages: bool | None = None,
+        memory_limit: int | None = None,
         max_page_bytes: int | None = None,
         data_cache_bytes: int | None = None,
         durability: Literal["commit", "none"] | None = None,
@@ -267,6 +274,16 @@ class DatasetOptimizer:
             Fragments to leave alone.
         data_storage_version : str, optional
             Of the new files; the table's own without it.
+        target_bytes_per_fragment : int, optional
+            Beside the rows: a fragment of so many bytes is large enough, and new ones are cut near
+            this. For tables of large rows, which never reach a number of them.
+        rewrite_small_pages : bool, default False
+            Rewrite fragments too whose columns are cut into more than twice the pages that a write
+            would make, where these are below 8 MiB. Reads the footers of all files.
+        memory_limit : int, optional
+            Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
+            decoded and read ahead. Where ``data_cache_bytes`` and ``num_threads`` would take more,
+            pages end earlier, and fewer tasks run at once.
         max_page_bytes : int, default 256 MiB
             A page ends when its next row would pass this. Bytes of rows, before encoding.
         data_cache_bytes : int, default 256 MiB

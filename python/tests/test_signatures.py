@@ -9,6 +9,9 @@ import pytest
 
 # Callables that glaive has and pylance has not; and parameters, by `module.path.parameter`.
 OURS_ONLY = {
+    "dataset.DatasetOptimizer.compact_files.target_bytes_per_fragment",
+    "dataset.DatasetOptimizer.compact_files.rewrite_small_pages",
+    "dataset.DatasetOptimizer.compact_files.memory_limit",
     "dataset.DatasetOptimizer.compact_files.max_page_bytes",
     "dataset.DatasetOptimizer.compact_files.data_cache_bytes",
     "dataset.DatasetOptimizer.compact_files.durability",
@@ -120,7 +123,14 @@ def test_nothing_is_left_to_arrow(name):
 def test_options_of_compaction():
     ours = glaive.optimize.CompactionOptions.__annotations__
     theirs = lance.optimize.CompactionOptions.__annotations__
-    assert set(ours) == set(theirs) | {"max_page_bytes", "data_cache_bytes", "durability"}
+    assert set(ours) == set(theirs) | {
+        "target_bytes_per_fragment",
+        "rewrite_small_pages",
+        "memory_limit",
+        "max_page_bytes",
+        "data_cache_bytes",
+        "durability",
+    }
 
 
 def test_version_is_at_least_the_one_that_clients_ask_for():

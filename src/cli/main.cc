@@ -164,6 +164,13 @@ void AddPages(CLI::App& app, Verbs& verbs, PagesOptions& options) {
 void AddCompactionLimits(CLI::App& verb, CompactionOptions& options) {
   verb.add_option("--target-rows-per-fragment", options.target_rows_per_fragment,
                   "fragments below this are joined; 1048576");
+  AddSize(verb, "--target-bytes-per-fragment", options.target_bytes_per_fragment,
+          "a fragment of so many bytes is large enough too; no such limit");
+  verb.add_flag_callback(
+      "--rewrite-small-pages", [&options] { options.rewrite_small_pages = true; },
+      "also rewrite fragments that are cut into needlessly small pages; reads footers");
+  AddSize(verb, "--memory-limit", options.memory_limit,
+          "all tasks together hold at most so much; as --data-cache-bytes gives");
   AddSize(verb, "--max-page-bytes", options.max_page_bytes, "a page stays below this; 256MiB");
   AddSize(verb, "--data-cache-bytes", options.data_cache_bytes,
           "all open pages together stay below this; 256MiB");

@@ -74,6 +74,11 @@ Json OptionsJson(const CompactionOptions& options) {
   json["max_overlays_per_fragment"] = 10;
   json["data_storage_version"] = OrNull(options.data_storage_version);
   json["has_eager_remappable_index"] = nullptr;
+  if (options.target_bytes_per_fragment) {
+    json["target_bytes_per_fragment"] = *options.target_bytes_per_fragment;
+  }
+  if (options.rewrite_small_pages.value_or(false)) json["rewrite_small_pages"] = true;
+  if (options.memory_limit) json["memory_limit"] = *options.memory_limit;
   if (options.max_page_bytes) json["max_page_bytes"] = *options.max_page_bytes;
   if (options.data_cache_bytes) json["data_cache_bytes"] = *options.data_cache_bytes;
   if (options.durability != Durability::kDefault) {
@@ -85,6 +90,9 @@ Json OptionsJson(const CompactionOptions& options) {
 CompactionOptions OptionsFrom(const Json& json) {
   CompactionOptions options;
   Read(json, "target_rows_per_fragment", options.target_rows_per_fragment);
+  Read(json, "target_bytes_per_fragment", options.target_bytes_per_fragment);
+  Read(json, "rewrite_small_pages", options.rewrite_small_pages);
+  Read(json, "memory_limit", options.memory_limit);
   Read(json, "max_rows_per_group", options.max_rows_per_group);
   if (options.max_rows_per_group == kPylanceRowsPerGroup) options.max_rows_per_group.reset();
   Read(json, "max_bytes_per_file", options.max_bytes_per_file);

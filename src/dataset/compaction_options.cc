@@ -84,6 +84,9 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
     return ConfigValue(config, name).To(option);
   };
   ARROW_RETURN_NOT_OK(from_config("target_rows_per_fragment", resolved.target_rows_per_fragment));
+  ARROW_RETURN_NOT_OK(from_config("target_bytes_per_fragment", resolved.target_bytes_per_fragment));
+  ARROW_RETURN_NOT_OK(from_config("rewrite_small_pages", resolved.rewrite_small_pages));
+  ARROW_RETURN_NOT_OK(from_config("memory_limit", resolved.memory_limit));
   ARROW_RETURN_NOT_OK(from_config("max_rows_per_group", resolved.max_rows_per_group));
   ARROW_RETURN_NOT_OK(from_config("max_bytes_per_file", resolved.max_bytes_per_file));
   ARROW_RETURN_NOT_OK(from_config("materialize_deletions", resolved.materialize_deletions));
@@ -98,6 +101,7 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
 
   resolved.target_rows_per_fragment =
       resolved.target_rows_per_fragment.value_or(kDefaultTargetRows);
+  resolved.rewrite_small_pages = resolved.rewrite_small_pages.value_or(false);
   resolved.materialize_deletions = resolved.materialize_deletions.value_or(true);
   resolved.materialize_deletions_threshold =
       resolved.materialize_deletions_threshold.value_or(kDefaultDeletionThreshold);
@@ -110,7 +114,9 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
     ARROW_RETURN_NOT_OK(WritableVersion(*resolved.data_storage_version).status());
   }
   for (const auto& [name, value] :
-       {std::pair("max_source_fragments", resolved.max_source_fragments),
+       {std::pair("target_bytes_per_fragment", resolved.target_bytes_per_fragment),
+        std::pair("memory_limit", resolved.memory_limit),
+        std::pair("max_source_fragments", resolved.max_source_fragments),
         std::pair("max_source_rows", resolved.max_source_rows),
         std::pair("max_source_bytes", resolved.max_source_bytes),
         std::pair("num_threads", resolved.num_threads),
