@@ -127,6 +127,7 @@ arrow::Status FragmentWriter::OpenFile() {
                   .max_bytes = limits.max_bytes_per_file,
                   .keep_slices = options_.keep_slices,
                   .rows_stay = options_.rows_stay,
+                  .is_new = true,
                   .output = options_.output,
                   .on_held = options_.on_held,
                   .executor = options_.executor}));

@@ -21,6 +21,7 @@ std::string KeyOf(char kind, const io::ObjectStore* store, std::string_view path
 struct FileStamp {
   uint64_t size_bytes;
   int64_t modified_ns;
+  uint64_t file_id;
 
   bool operator==(const FileStamp&) const = default;
 };
@@ -29,11 +30,11 @@ struct FileStamp {
 arrow::Result<std::optional<FileStamp>> StampOf(const table::TableLocation& location,
                                                 const table::VersionEntry& entry) {
   if (entry.size_bytes != 0 && entry.modified_ns) {
-    return FileStamp{entry.size_bytes, *entry.modified_ns};
+    return FileStamp{entry.size_bytes, *entry.modified_ns, entry.file_id};
   }
   ARROW_ASSIGN_OR_RAISE(const auto info, location.store->Head(entry.path));
   if (!info || !info->modified_ns) return std::nullopt;
-  return FileStamp{info->size_bytes, *info->modified_ns};
+  return FileStamp{info->size_bytes, *info->modified_ns, info->file_id};
 }
 
 struct CachedManifest {

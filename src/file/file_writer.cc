@@ -293,7 +293,7 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
   ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(std::move(arrow_schema)));
   std::unique_ptr<FileWriter> writer(new FileWriter());
   writer->state_ = std::make_unique<State>(path, std::move(schema), options, std::move(matcher));
-  ARROW_ASSIGN_OR_RAISE(auto out, store->OpenWrite(path));
+  ARROW_ASSIGN_OR_RAISE(auto out, options.is_new ? store->OpenNew(path) : store->OpenWrite(path));
   writer->state_->out = options.output ? options.output(std::move(out)) : std::move(out);
   return writer;
 }

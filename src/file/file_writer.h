@@ -42,6 +42,7 @@ struct FileWriterOptions {
                              // of them may wait in open pages; else those are copied
   bool rows_stay = false;    // the batches are in memory all the time, whoever writes them: slices
                              // are kept, and not counted against the budget of pages
+  bool is_new = false;       // no other file ever had the name, as ObjectStore::OpenNew wants it
   OutputFilter output = nullptr;
   HeldBytes on_held = nullptr;
   Executor* executor = nullptr;  // encodes pages; null: the process's own

@@ -49,7 +49,8 @@ ObjectInfo InfoOf(std::string path, const struct stat& status) {
   constexpr int64_t kNanosPerSecond = 1'000'000'000;
   return {.path = std::move(path),
           .size_bytes = static_cast<uint64_t>(status.st_size),
-          .modified_ns = status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec};
+          .modified_ns = status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec,
+          .file_id = status.st_ino};
 }
 
 // Calls `visit(folder descriptor, entry)` on every entry but "." and "..". A folder that is not
@@ -119,6 +120,10 @@ class LocalObjectStore final : public ObjectStore {
 
   arrow::Result<std::unique_ptr<ObjectWriter>> OpenWrite(const std::string& path) override {
     return OpenLocalWriter(path);
+  }
+
+  arrow::Result<std::unique_ptr<ObjectWriter>> OpenNew(const std::string& path) override {
+    return OpenNewLocalFile(path);
   }
 
   arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) override {

@@ -29,15 +29,14 @@ std::string TemporaryName(const std::string& path) {
                      counter.fetch_add(1, std::memory_order_relaxed), Random64());
 }
 
-// A file under its temporary name; removed with this unless it was renamed.
+// A file that is removed with this unless it was given its final name.
 class TemporaryFile {
  public:
-  static arrow::Result<TemporaryFile> Create(const std::string& final_path) {
-    std::string name = TemporaryName(final_path);
+  static arrow::Result<TemporaryFile> Create(std::string name) {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL;
     auto file = OpenFile(name, kFlags, "create");
     if (!file.ok() && KindOf(file.status()) == ErrorKind::kFileNotFound) {
-      ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(final_path)));
+      ARROW_RETURN_NOT_OK(MakeFolders(FolderOf(name)));
       file = OpenFile(name, kFlags, "create");
     }
     ARROW_RETURN_NOT_OK(file.status());
@@ -61,8 +60,10 @@ class TemporaryFile {
     return arrow::Status::OK();
   }
 
+  // Which may be the name it was made with.
   arrow::Status RenameTo(const std::string& path) {
-    if (rename(name_.c_str(), path.c_str()) != 0) return PosixError(path, "rename to", errno);
+    if (name_ != path && rename(name_.c_str(), path.c_str()) != 0)
+      return PosixError(path, "rename to", errno);
     name_.clear();
     return arrow::Status::OK();
   }
@@ -163,6 +164,11 @@ arrow::Status WriteInPlace(const std::string& path,
 }  // namespace
 
 arrow::Result<std::unique_ptr<ObjectWriter>> OpenLocalWriter(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(TemporaryName(path)));
+  return std::make_unique<LocalWriter>(path, std::move(file));
+}
+
+arrow::Result<std::unique_ptr<ObjectWriter>> OpenNewLocalFile(const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(path));
   return std::make_unique<LocalWriter>(path, std::move(file));
 }
@@ -170,7 +176,7 @@ arrow::Result<std::unique_ptr<ObjectWriter>> OpenLocalWriter(const std::string& 
 arrow::Status PutLocalIfAbsent(const std::string& path,
                                std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
   RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
-  ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(path));
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(TemporaryName(path)));
   for (const auto& part : parts) {
     ARROW_RETURN_NOT_OK(WriteAll(file.fd(), file.name(), AsBytes(*part)));
     request.AddBytesWritten(static_cast<uint64_t>(part->size()));

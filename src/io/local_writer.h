@@ -15,6 +15,9 @@ namespace glaive::io {
 // renames at Finish.
 arrow::Result<std::unique_ptr<ObjectWriter>> OpenLocalWriter(const std::string& path);
 
+// Writes under the name itself, which must be new; removed again without Finish.
+arrow::Result<std::unique_ptr<ObjectWriter>> OpenNewLocalFile(const std::string& path);
+
 // Makes `path` out of `parts` unless there is one: written under a temporary name and linked, so
 // that of racing callers one wins and nobody sees a part of it.
 arrow::Status PutLocalIfAbsent(const std::string& path,

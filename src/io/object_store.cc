@@ -14,6 +14,10 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> ObjectStore::ReadWhole(const std::
   return reader->Read({0, reader->size_bytes()});
 }
 
+arrow::Result<std::unique_ptr<ObjectWriter>> ObjectStore::OpenNew(const std::string& path) {
+  return OpenWrite(path);
+}
+
 arrow::Result<bool> ObjectStore::Link(const std::string& from, const std::string& to) {
   constexpr uint64_t kChunk = uint64_t{8} << 20;
   ARROW_ASSIGN_OR_RAISE(const auto existing, Head(to));

@@ -21,6 +21,8 @@ struct ObjectInfo {
   std::string path;
   uint64_t size_bytes = 0;
   std::optional<int64_t> modified_ns;  // since the Unix epoch, where the store tells
+  uint64_t file_id =
+      0;  // another one for another object of the same path, size and time; 0: unknown
 };
 
 // An object opened for reading. Thread safe. Reading past the end is an error, never a short read.
@@ -63,6 +65,11 @@ class ObjectStore {
 
   // Makes missing folders. An object that is already there is replaced at Finish.
   virtual arrow::Result<std::unique_ptr<ObjectWriter>> OpenWrite(const std::string& path) = 0;
+
+  // The same under a name that no other object ever had. Who lists the folder may see the object
+  // before it is whole, and find a part of it if the process dies: of use for names that nobody
+  // knows yet. kAlreadyExists where there is one.
+  virtual arrow::Result<std::unique_ptr<ObjectWriter>> OpenNew(const std::string& path);
 
   // One whole object, replacing any.
   virtual arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) = 0;

@@ -117,6 +117,19 @@ TEST_P(StoreTest, AnUnfinishedWriteLeavesNothing) {
   EXPECT_THAT(Names(store_->ListRecursive(root_), root_), ElementsAre("data/f"));
 }
 
+TEST_P(StoreTest, ANewObjectIsThereOnceFinishedAndElseNotAtAll) {
+  {
+    auto writer = store_->OpenNew(Path("data/f")).ValueOrDie();
+    ASSERT_THAT(writer->Write(BytesOf("head")), IsOk());
+    ASSERT_THAT(writer->Write(BytesOf(std::string(700'000, 'x'))), IsOk());
+    ASSERT_THAT(writer->Finish(), IsOk());
+    const auto unfinished = store_->OpenNew(Path("data/g")).ValueOrDie();
+    ASSERT_THAT(unfinished->Write(BytesOf(std::string(700'000, 'y'))), IsOk());
+  }
+  EXPECT_EQ(Content("data/f"), "head" + std::string(700'000, 'x'));
+  EXPECT_THAT(Names(store_->ListRecursive(root_), root_), ElementsAre("data/f"));
+}
+
 TEST_P(StoreTest, FinishReplaces) {
   ASSERT_THAT(store_->Put(Path("f"), BytesOf("old and long")), IsOk());
   auto writer = store_->OpenWrite(Path("f")).ValueOrDie();

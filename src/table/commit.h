@@ -33,6 +33,7 @@ struct VersionEntry {
   NamingScheme scheme = NamingScheme::kV2;
   uint64_t size_bytes = 0;                            // 0: not known
   std::optional<int64_t> modified_ns = std::nullopt;  // where the look-up told
+  uint64_t file_id = 0;                               // likewise
 };
 
 // Versions outside of a table's history have numbers with this bit.

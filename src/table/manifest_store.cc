@@ -36,8 +36,8 @@ std::optional<NamedVersion> VersionOf(std::string_view name) {
 std::optional<VersionEntry> EntryOf(io::ObjectInfo info) {
   const auto named = VersionOf(std::string_view(info.path).substr(info.path.rfind('/') + 1));
   if (!named) return std::nullopt;
-  return VersionEntry{named->version, std::move(info.path), named->scheme, info.size_bytes,
-                      info.modified_ns};
+  return VersionEntry{named->version,  std::move(info.path), named->scheme,
+                      info.size_bytes, info.modified_ns,     info.file_id};
 }
 
 arrow::Status TwoSchemes(std::string_view path, std::string_view other) {
@@ -58,8 +58,8 @@ arrow::Result<std::optional<VersionEntry>> LookFor(const TableLocation& table, u
     ARROW_ASSIGN_OR_RAISE(
         auto info, table.store->Head(table.Path("_versions/" + ManifestName(version, scheme))));
     if (info) {
-      return VersionEntry{version, std::move(info->path), scheme, info->size_bytes,
-                          info->modified_ns};
+      return VersionEntry{version,          std::move(info->path), scheme,
+                          info->size_bytes, info->modified_ns,     info->file_id};
     }
   }
   return std::nullopt;
