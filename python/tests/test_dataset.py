@@ -1,5 +1,6 @@
 """Tables as pylance's users handle them."""
 
+import os
 import pickle
 from datetime import datetime
 from pathlib import Path
@@ -197,6 +198,19 @@ def test_isinstance_dispatch(small):
     assert isinstance(small, pa.dataset.Dataset)
     assert isinstance(small.scanner(), pa.dataset.Scanner)
     assert isinstance(small.get_fragment(0), pa.dataset.Fragment)
+
+
+def test_a_session_sees_tables_change_places_within_one_tick(tmp_path):
+    """Their manifests have one size and one time; the files are others all the same."""
+    session = glaive.Session()
+    for name, values in (("a", [1, 2]), ("b", [3, 4])):
+        glaive.write_dataset(pa.table({"x": values}), tmp_path / name)
+        (manifest,) = (tmp_path / name / "_versions").glob("*.manifest")
+        os.utime(manifest, ns=(10**18, 10**18))
+    assert glaive.dataset(tmp_path / "a", session=session).to_table()["x"].to_pylist() == [1, 2]
+    (tmp_path / "a").rename(tmp_path / "c")
+    (tmp_path / "b").rename(tmp_path / "a")
+    assert glaive.dataset(tmp_path / "a", session=session).to_table()["x"].to_pylist() == [3, 4]
 
 
 def test_sessions_are_shared(small, path):
