@@ -6,10 +6,13 @@
 
 #include "core/error.h"
 #include "dataset/carried_lineage.h"
+#include "dataset/compaction_memory.h"
 #include "dataset/compaction_options.h"
+#include "dataset/compaction_tasks.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/fragment_writer.h"
+#include "dataset/source_fragment.h"
 #include "dataset/write_session.h"
 #include "glaive/compaction.h"
 #include "glaive/scan.h"
@@ -19,7 +22,6 @@ namespace glaive {
 namespace {
 
 constexpr uint64_t kDefaultBatchRows = 8192;  // of a scan that is not told
-constexpr uint64_t kMaxReadAheadBytes = uint64_t{8} << 20;
 
 // The fragments as this version has them; what a task carries may have come a long way.
 arrow::Result<std::vector<wire::DataFragment>> SourcesOf(const Dataset& dataset,
@@ -34,24 +36,6 @@ arrow::Result<std::vector<wire::DataFragment>> SourcesOf(const Dataset& dataset,
     sources.push_back(found->state()->fragment);
   }
   return sources;
-}
-
-// Equal files of the target's size or above, as pylance makes them.
-std::vector<uint64_t> PlanFiles(uint64_t num_rows, uint64_t target_rows) {
-  const uint64_t num_files = std::max<uint64_t>(1, target_rows == 0 ? 1 : num_rows / target_rows);
-  std::vector<uint64_t> rows(num_rows == 0 ? 0 : num_files, num_rows / num_files);
-  for (uint64_t i = 0; i < num_rows % num_files; ++i) ++rows[i];
-  return rows;
-}
-
-FileLimits LimitsOf(const CompactionOptions& options) {
-  FileLimits limits;
-  limits.max_rows_per_file = UINT64_MAX;  // files are planned; a limit on bytes may add to them
-  limits.max_bytes_per_file = options.max_bytes_per_file.value_or(limits.max_bytes_per_file);
-  limits.max_page_bytes = options.max_page_bytes.value_or(limits.max_page_bytes);
-  limits.data_cache_bytes = options.data_cache_bytes.value_or(limits.data_cache_bytes);
-  limits.max_rows_per_group = options.max_rows_per_group;
-  return limits;
 }
 
 // A batch size bounds what is decoded at a time, within a fragment. Where fragments are smaller it
@@ -102,25 +86,30 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   ScanOptions scan;
   scan.fragment_ids.emplace();
   dataset::CarriedLineage lineage;
+  const dataset::LiveFields fields(manifest.schema);
+  std::vector<dataset::SourceFragment> described;
   for (const wire::DataFragment& fragment : sources) {
     ARROW_RETURN_NOT_OK(lineage.Add(snapshot, fragment));
-    ARROW_ASSIGN_OR_RAISE(const uint64_t live_rows, read::LiveRows(snapshot, fragment));
-    num_rows += live_rows;
+    ARROW_ASSIGN_OR_RAISE(described.emplace_back(),
+                          dataset::DescribeSource(snapshot, fragment, fields));
+    num_rows += described.back().live_rows;
     scan.fragment_ids->push_back(fragment.id);
   }
   scan.batch_size = DecodeRows(resolved, sources);
-  const FileLimits limits = LimitsOf(resolved);
-  scan.read_ahead_bytes = std::min(kMaxReadAheadBytes, limits.data_cache_bytes / 8);
+  scan.read_ahead_bytes = dataset::ReadAheadBytes(resolved);
+  FileLimits limits = dataset::LimitsOf(resolved);
+  // Files of known size were cut by bytes as they lie in files; rows as they come may take far
+  // more.
+  if (dataset::HaveSizes(described)) limits.max_bytes_per_file = UINT64_MAX;
 
-  ARROW_ASSIGN_OR_RAISE(
-      auto writer, dataset::FragmentWriter::Make(
-                       source.state()->location, manifest.schema,
-                       {.limits = limits,
-                        .version = version,
-                        .planned_rows = PlanFiles(num_rows, *resolved.target_rows_per_fragment),
-                        .keep_slices = true,
-                        .total_rows = num_rows,
-                        .progress = resolved.progress}));
+  ARROW_ASSIGN_OR_RAISE(auto writer, dataset::FragmentWriter::Make(
+                                         source.state()->location, manifest.schema,
+                                         {.limits = limits,
+                                          .version = version,
+                                          .planned_rows = dataset::PlanFiles(described, resolved),
+                                          .keep_slices = true,
+                                          .total_rows = num_rows,
+                                          .progress = resolved.progress}));
   ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(source, scan));
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());

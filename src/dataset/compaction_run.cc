@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/compaction_memory.h"
 #include "dataset/fragment_state.h"
 
 namespace glaive::dataset {
@@ -19,7 +20,7 @@ namespace {
 constexpr auto kProgressInterval = std::chrono::milliseconds(50);
 
 // The tasks of a plan on a few threads, each of which reads, encodes and writes one task at a time.
-// They share the budget of open pages evenly.
+// They share the memory evenly.
 class TaskRunner {
  public:
   TaskRunner(const Dataset& dataset, const CompactionPlan& plan, const ProgressCallback& progress,
@@ -33,11 +34,8 @@ class TaskRunner {
   // In order of the tasks. After a failure the results of the tasks that had ended are in `done()`.
   arrow::Status Run() {
     const size_t num_tasks = plan_.tasks.size();
-    const size_t num_threads =
-        std::clamp<size_t>(plan_.options.num_threads.value_or(1), 1, num_tasks);
-    options_ = plan_.options;
-    options_.data_cache_bytes = std::max<uint64_t>(
-        1, options_.data_cache_bytes.value_or(FileLimits().data_cache_bytes) / num_threads);
+    const size_t num_threads = TasksAtOnce(plan_.options, num_tasks);
+    options_ = ShareOf(plan_.options, num_threads);
     for (const CompactionTask& task : plan_.tasks) {
       for (const FragmentMetadata& fragment : task.fragments) total_rows_ += fragment.num_rows();
     }

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "glaive/compaction.h"
+
+namespace glaive::dataset {
+
+// How the memory of a compaction is shared out. Above what was there before, a task takes twice its
+// pages (open ones, and those that are encoded and written), what is read ahead, and some MiB for
+// what is being decoded; so memory_limit leaves three eighths to pages once that is set aside.
+
+// Tasks that run at once: num_threads, as far as each has memory to work with.
+size_t TasksAtOnce(const CompactionOptions& options, size_t num_tasks);
+
+// The options of each of so many tasks.
+CompactionOptions ShareOf(const CompactionOptions& options, size_t num_tasks);
+
+// The limits of a task's files and pages. memory_limit makes pages end earlier, if it must.
+FileLimits LimitsOf(const CompactionOptions& options);
+
+// Bytes that a task reads ahead of what it writes.
+uint64_t ReadAheadBytes(const CompactionOptions& options);
+
+}  // namespace glaive::dataset
