@@ -21,7 +21,8 @@ struct CleanupOptions {
   std::optional<uint64_t> retain_versions;        ///< not among so many newest ones; at least 1
   std::optional<std::vector<uint64_t>> versions;  ///< one of these
   /// Files that no version refers to may be another writer's work in progress: they go when they
-  /// are seven days old, or with this at once.
+  /// are so old, seven days by default, or with `delete_unverified` at once.
+  uint64_t unverified_age_ns = uint64_t{7} * 24 * 3600 * 1'000'000'000;
   bool delete_unverified = false;
   bool error_if_tagged_old_versions = true;  ///< else tagged versions are passed over
   /// First cleans the branches that hold old versions, as their own configs say.

@@ -1,13 +1,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "glaive/canary.h"
 #include "glaive/dataset.h"
 
 namespace glaive::cli {
@@ -90,26 +93,34 @@ void PrintPlan(const CompactionPlan& plan, const CompactOptions& options) {
   fmt::print("  memory: at most about {}\n", FormatBytes(MemoryBound(options.compaction, total)));
 }
 
-void PrintResult(const CompactionResult& result, double seconds, bool json) {
+Json ToJson(const CanaryReport& canary) {
+  return {{"rows", canary.rows},
+          {"old_fragments", canary.old_fragments},
+          {"new_fragments", canary.new_fragments}};
+}
+
+void PrintResult(const CompactionResult& result, const std::optional<CanaryReport>& canary,
+                 double seconds, bool json) {
   const CompactionMetrics& metrics = result.metrics;
   const WriteSummary& written = result.summary;
   const PageCounts& pages = written.pages;
   if (json) {
-    const Json report = {{"version", result.dataset.version()},
-                         {"fragments_removed", metrics.fragments_removed},
-                         {"fragments_added", metrics.fragments_added},
-                         {"files_removed", metrics.files_removed},
-                         {"files_added", metrics.files_added},
-                         {"rows", written.rows},
-                         {"bytes", written.bytes},
-                         {"seconds", seconds},
-                         {"pages",
-                          {{"total", pages.total},
-                           {"by_page_bytes", pages.by_page_bytes},
-                           {"by_cache_bytes", pages.by_cache_bytes},
-                           {"by_row_limit", pages.by_row_limit},
-                           {"by_file_end", pages.by_file_end},
-                           {"by_format_limit", pages.by_format_limit}}}};
+    Json report = {{"version", result.dataset.version()},
+                   {"fragments_removed", metrics.fragments_removed},
+                   {"fragments_added", metrics.fragments_added},
+                   {"files_removed", metrics.files_removed},
+                   {"files_added", metrics.files_added},
+                   {"rows", written.rows},
+                   {"bytes", written.bytes},
+                   {"seconds", seconds},
+                   {"pages",
+                    {{"total", pages.total},
+                     {"by_page_bytes", pages.by_page_bytes},
+                     {"by_cache_bytes", pages.by_cache_bytes},
+                     {"by_row_limit", pages.by_row_limit},
+                     {"by_file_end", pages.by_file_end},
+                     {"by_format_limit", pages.by_format_limit}}}};
+    if (canary) report["canary"] = ToJson(*canary);
     fmt::print("{}\n", report.dump(2));
     return;
   }
@@ -132,6 +143,10 @@ void PrintResult(const CompactionResult& result, double seconds, bool json) {
   limit(pages.by_file_end, "the end of a file");
   limit(pages.by_format_limit, "a limit of the format");
   fmt::print("\n");
+  if (canary) {
+    fmt::print("  canary: {} compared with those of before, and equal\n",
+               Counted(canary->rows, "row"));
+  }
 }
 
 }  // namespace
@@ -144,14 +159,18 @@ arrow::Status Compact(const CompactOptions& options) {
     return arrow::Status::OK();
   }
   const auto started = std::chrono::steady_clock::now();
+  std::optional<CanaryReport> canary;
   ARROW_ASSIGN_OR_RAISE(const CompactionResult result, [&]() -> arrow::Result<CompactionResult> {
     ProgressBar bar;
     CompactionOptions compaction = options.compaction;
     compaction.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
-    return CompactFiles(dataset, compaction);
+    if (!options.canary) return CompactFiles(dataset, compaction);
+    ARROW_ASSIGN_OR_RAISE(CheckedCompaction checked, CompactWithCanary(dataset, compaction));
+    canary = checked.canary;
+    return std::move(checked.compaction);
   }());
   const auto took = std::chrono::steady_clock::now() - started;
-  PrintResult(result, std::chrono::duration<double>(took).count(), options.json);
+  PrintResult(result, canary, std::chrono::duration<double>(took).count(), options.json);
   return arrow::Status::OK();
 }
 

@@ -23,6 +23,18 @@ CLI::Option* AddSize(CLI::App& verb, const std::string& name, Value& value,
   return verb.add_option(name, value, text)->transform(size)->type_name("SIZE");
 }
 
+// A length of time, as 30s, 90m, 8h or 14d.
+template <typename Value>
+void AddDuration(CLI::App& verb, const std::string& name, Value& nanos, const std::string& text) {
+  const std::map<std::string, uint64_t> units = {{"s", 1'000'000'000},
+                                                 {"m", 60'000'000'000},
+                                                 {"h", 3'600'000'000'000},
+                                                 {"d", 86'400'000'000'000}};
+  CLI::AsNumberWithUnit duration(units, CLI::AsNumberWithUnit::UNIT_REQUIRED);
+  duration.description("");
+  verb.add_option(name, nanos, text)->transform(duration)->type_name("TIME");
+}
+
 // One of several words.
 template <typename Choice, typename Value>
 void AddChoice(CLI::App& verb, const std::string& name, Value& value, const std::string& text,
@@ -185,32 +197,69 @@ void AddCompactionLimits(CLI::App& verb, CompactionOptions& options) {
                   "leave these fragments as they are");
 }
 
-void AddCompact(CLI::App& app, Verbs& verbs, CompactOptions& options) {
-  CompactionOptions& compaction = options.compaction;
-  CLI::App* verb = &AddVerb(app, verbs, "compact",
-                            "Join small fragments and pages, drop deleted rows", options, Compact);
-  AddTable(*verb, options);
-  verb->add_flag("--dry-run", options.dry_run,
-                 "print the plan, its bytes and memory; change nothing");
-  verb->add_flag("--json", options.json, kJson);
-  AddCompactionLimits(*verb, compaction);
-  verb->add_option("--batch-size", compaction.batch_size, "rows decoded at a time");
-  verb->add_option("--num-threads", compaction.num_threads, "tasks that run at once");
-  verb->add_flag_callback(
+// All of how fragments are chosen and rewritten.
+void AddCompaction(CLI::App& verb, CompactionOptions& compaction) {
+  AddCompactionLimits(verb, compaction);
+  verb.add_option("--batch-size", compaction.batch_size, "rows decoded at a time");
+  verb.add_option("--num-threads", compaction.num_threads, "tasks that run at once");
+  verb.add_flag_callback(
       "--keep-deletions", [&compaction] { compaction.materialize_deletions = false; },
       "do not rewrite a fragment only to drop its deleted rows");
-  verb->add_option("--deletion-threshold", compaction.materialize_deletions_threshold,
-                   "share of deleted rows above which a fragment is rewritten; 0.1");
-  verb->add_option("--data-storage-version", compaction.data_storage_version,
-                   "of the new files; the table's own when not given");
-  AddChoice<CompactionMode>(*verb, "--mode", compaction.mode,
+  verb.add_option("--deletion-threshold", compaction.materialize_deletions_threshold,
+                  "share of deleted rows above which a fragment is rewritten; 0.1");
+  verb.add_option("--data-storage-version", compaction.data_storage_version,
+                  "of the new files; the table's own when not given");
+  AddChoice<CompactionMode>(verb, "--mode", compaction.mode,
                             "reencode, try_binary_copy or force_binary_copy",
                             {{"reencode", CompactionMode::kReencode},
                              {"try_binary_copy", CompactionMode::kTryBinaryCopy},
                              {"force_binary_copy", CompactionMode::kForceBinaryCopy}});
-  AddChoice<Durability>(*verb, "--durability", compaction.durability,
+  AddChoice<Durability>(verb, "--durability", compaction.durability,
                         "commit (what is reported is on stable storage) or none",
                         {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
+}
+
+void AddCompact(CLI::App& app, Verbs& verbs, CompactOptions& options) {
+  CLI::App& verb = AddVerb(app, verbs, "compact",
+                           "Join small fragments and pages, drop deleted rows", options, Compact);
+  AddTable(verb, options);
+  verb.add_flag("--dry-run", options.dry_run,
+                "print the plan, its bytes and memory; change nothing");
+  verb.add_flag("--canary", options.canary,
+                "compare all rows with those of before ahead of the commit");
+  verb.add_flag("--json", options.json, kJson);
+  AddCompaction(verb, options.compaction);
+}
+
+void AddMaintain(CLI::App& app, Verbs& verbs, MaintainOptions& options) {
+  MaintenanceOptions& maintenance = options.maintenance;
+  CLI::App& verb = AddVerb(app, verbs, "maintain",
+                           "Compact, clean up old versions, sweep up files nobody refers to",
+                           options, MaintainTable);
+  AddTable(verb, options);
+  verb.add_option("--branch", options.branch, "this one alone; main when not given");
+  verb.add_flag("--dry-run", maintenance.dry_run, "say what would be done; change nothing");
+  verb.add_flag("--json", options.json, kJson);
+  verb.add_flag_callback(
+      "--no-compact", [&maintenance] { maintenance.compact = false; },
+      "leave fragments as they are");
+  verb.add_flag_callback(
+      "--no-cleanup", [&maintenance] { maintenance.clean_up = false; }, "leave old versions");
+  verb.add_flag_callback(
+      "--no-sweep", [&maintenance] { maintenance.sweep = false; },
+      "leave files that no version refers to");
+  verb.add_flag("--canary", maintenance.canary,
+                "compare all rows with those of before ahead of each commit");
+  AddDuration(verb, "--time-limit", maintenance.time_limit_ns, "begin nothing after so long");
+  AddDuration(verb, "--commit-interval", maintenance.commit_interval_ns,
+              "commit what is compacted at least so often; 1m");
+  AddDuration(verb, "--older-than", maintenance.older_than_ns,
+              "versions go that are so old; the table's config, or 14d");
+  verb.add_option("--retain-versions", maintenance.retain_versions, "newest versions that stay");
+  AddDuration(verb, "--orphan-age", maintenance.orphan_age_ns,
+              "files that no version refers to go when so old; 7d");
+  verb.add_option("--delete-rate-limit", maintenance.delete_rate_limit, "files a second");
+  AddCompaction(verb, maintenance.compaction);
 }
 
 void AddDemo(CLI::App& app, Verbs& verbs, DemoOptions& options) {
@@ -246,6 +295,7 @@ struct AllOptions {
   CompareOptions compare;
   ConflictsOptions conflicts;
   CompactOptions compact;
+  MaintainOptions maintain;
   DemoOptions demo;
 };
 
@@ -268,6 +318,7 @@ int Main(int argc, char** argv) {
   AddCompare(app, verbs, options.compare);
   AddConflicts(app, verbs, options.conflicts);
   AddCompact(app, verbs, options.compact);
+  AddMaintain(app, verbs, options.maintain);
   AddDemo(app, verbs, options.demo);
   try {
     app.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <arrow/status.h>
 
 #include "glaive/compaction.h"
+#include "glaive/maintain.h"
 #include "glaive/verify.h"
 
 // What the command does, one function per verb, each in the file of its name.
@@ -72,9 +73,18 @@ struct CompactOptions {
   std::string uri;
   CompactionOptions compaction;
   bool dry_run = false;
+  bool canary = false;  // compare before the version is made
   bool json = false;
 };
 arrow::Status Compact(const CompactOptions& options);
+
+struct MaintainOptions {
+  std::string uri;
+  std::string branch;  // the table's own line of versions when empty
+  MaintenanceOptions maintenance;
+  bool json = false;
+};
+arrow::Status MaintainTable(const MaintainOptions& options);
 
 struct VerifyVerbOptions {
   std::string uri;

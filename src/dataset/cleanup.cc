@@ -100,19 +100,35 @@ arrow::Result<uint64_t> NumberIn(const std::string& key, const std::string& valu
   return number;
 }
 
+std::optional<std::string> ConfigValue(const table::Manifest& manifest, const std::string& name) {
+  const auto found = manifest.config.find("lance.auto_cleanup." + name);
+  return found == manifest.config.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
-arrow::Result<RemovalStats> RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
-                                       const CleanupOptions& options) {
+RemovalStats SumOf(const CleanupPlan& plan) {
+  RemovalStats stats;
+  for (const CleanupCandidate& file : plan.files) Count(file, &stats);
+  for (const CleanupCandidate& file : plan.manifests) Count(file, &stats);
+  return stats;
+}
+
+CleanupRun RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
+                      const CleanupOptions& options) {
   io::ObjectStore& store = *dataset.state()->location.store;
   Remover remover(store, options);
-  for (const CleanupCandidate& file : plan.files) ARROW_RETURN_NOT_OK(remover.Remove(file));
+  const auto remove = [&](const std::vector<CleanupCandidate>& files) -> arrow::Status {
+    for (const CleanupCandidate& file : files) ARROW_RETURN_NOT_OK(remover.Remove(file));
+    return arrow::Status::OK();
+  };
+  arrow::Status status = remove(plan.files);
+  if (!status.ok()) return {remover.stats(), status};
   for (const std::string& folder : plan.index_folders) (void)store.DeleteFolder(folder);
   // Last, and only after all else, so that the next clean-up knows what is left of this one:
   // without the versions that referred to them, files could be a writer's.
-  if (remover.stats().failed_deletes > 0) return remover.stats();
-  for (const CleanupCandidate& file : plan.manifests) ARROW_RETURN_NOT_OK(remover.Remove(file));
-  return remover.stats();
+  if (remover.stats().failed_deletes == 0) status = remove(plan.manifests);
+  return {remover.stats(), status};
 }
 
 arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_from,
@@ -124,24 +140,15 @@ arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_fr
     // What they no longer hold may go as well.
     ARROW_ASSIGN_OR_RAISE(plan, PlanCleanup(dataset, keep_from, options));
   }
-  ARROW_ASSIGN_OR_RAISE(const RemovalStats own, RunCleanup(dataset, plan, options));
-  Add(own, &stats);
+  const CleanupRun own = RunCleanup(dataset, plan, options);
+  ARROW_RETURN_NOT_OK(own.status);
+  Add(own.removed, &stats);
   return stats;
 }
 
-arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest) {
-  const auto value = [&](const std::string& name) -> std::optional<std::string> {
-    const auto found = manifest.config.find("lance.auto_cleanup." + name);
-    return found == manifest.config.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto interval = value("interval");
-  if (!interval) return std::nullopt;
-  ARROW_ASSIGN_OR_RAISE(const uint64_t versions,
-                        NumberIn("lance.auto_cleanup.interval", *interval));
-  if (versions != 0 && manifest.version % versions != 0) return std::nullopt;
-
+arrow::Result<CleanupOptions> ConfiguredCleanup(const table::Manifest& manifest) {
   CleanupOptions options{.error_if_tagged_old_versions = false};
-  if (const auto age = value("older_than")) {
+  if (const auto age = ConfigValue(manifest, "older_than")) {
     const auto nanos = ParseDurationNs(*age);
     if (!nanos) {
       return InvalidInput("Cleanup error: the config's lance.auto_cleanup.older_than is \"{}\"",
@@ -149,21 +156,31 @@ arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& 
     }
     options.older_than_ns = static_cast<uint64_t>(*nanos);
   }
-  if (const auto kept = value("retain_versions")) {
+  if (const auto kept = ConfigValue(manifest, "retain_versions")) {
     ARROW_ASSIGN_OR_RAISE(options.retain_versions,
                           NumberIn("lance.auto_cleanup.retain_versions", *kept));
   }
-  if (const auto branches = value("referenced_branch")) {
+  if (const auto branches = ConfigValue(manifest, "referenced_branch")) {
     if (*branches != "true" && *branches != "false") {
       return InvalidInput(
           "Cleanup error: the config's lance.auto_cleanup.referenced_branch is \"{}\"", *branches);
     }
     options.clean_referenced_branches = *branches == "true";
   }
-  if (const auto rate = value("delete_rate_limit")) {
+  if (const auto rate = ConfigValue(manifest, "delete_rate_limit")) {
     ARROW_ASSIGN_OR_RAISE(options.delete_rate_limit,
                           NumberIn("lance.auto_cleanup.delete_rate_limit", *rate));
   }
+  return options;
+}
+
+arrow::Result<std::optional<CleanupOptions>> AutoCleanup(const table::Manifest& manifest) {
+  const auto interval = ConfigValue(manifest, "interval");
+  if (!interval) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(const uint64_t versions,
+                        NumberIn("lance.auto_cleanup.interval", *interval));
+  if (versions != 0 && manifest.version % versions != 0) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(CleanupOptions options, ConfiguredCleanup(manifest));
   return options;
 }
 
@@ -178,12 +195,12 @@ arrow::Result<CleanupExplanation> ExplainCleanUp(const Dataset& dataset,
                                                  uint64_t max_candidates) {
   ARROW_ASSIGN_OR_RAISE(dataset::CleanupPlan plan,
                         dataset::PlanCleanup(dataset, dataset.version(), options));
-  CleanupExplanation explanation{.read_version = dataset.version(), .stats = {}, .candidates = {}};
+  CleanupExplanation explanation{
+      .read_version = dataset.version(), .stats = dataset::SumOf(plan), .candidates = {}};
   explanation.candidate_limit = max_candidates;
   explanation.referenced_branches = std::move(plan.referenced_branches);
   for (const auto* files : {&plan.files, &plan.manifests}) {
     for (const CleanupCandidate& file : *files) {
-      dataset::Count(file, &explanation.stats);
       if (explanation.candidates.size() < max_candidates) {
         explanation.candidates.push_back(file);
       } else {

@@ -15,7 +15,7 @@
 namespace glaive::dataset {
 namespace {
 
-constexpr int64_t kUnverifiedAgeNs = int64_t{7} * 24 * 3600 * 1'000'000'000;
+constexpr uint64_t kLongestAge = uint64_t{1} << 62;
 
 int64_t Now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -29,8 +29,8 @@ class Policy {
                                     const std::vector<table::VersionEntry>& entries) {
     Policy policy;
     if (options.older_than_ns) {
-      constexpr uint64_t kLongest = uint64_t{1} << 62;
-      policy.before_ns_ = Now() - static_cast<int64_t>(std::min(*options.older_than_ns, kLongest));
+      policy.before_ns_ =
+          Now() - static_cast<int64_t>(std::min(*options.older_than_ns, kLongestAge));
     }
     if (options.retain_versions) {
       if (*options.retain_versions == 0) return InvalidInput("retain_versions must be at least 1");
@@ -61,18 +61,18 @@ class Policy {
 struct Inspection {
   FileReferences kept;
   FileReferences gone;
-  std::vector<table::VersionEntry> old_manifests;
-  std::vector<uint64_t> tagged_old_versions;
 };
 
 class Planner {
  public:
-  Planner(const Dataset& dataset, uint64_t keep_from, const CleanupOptions& options)
+  Planner(const Dataset& dataset, uint64_t keep_from, const CleanupOptions& options,
+          CleanupScope scope)
       : dataset_(dataset),
         own_(dataset.state()->location),
         main_(MainLocation(dataset)),
         keep_from_(keep_from),
-        options_(options) {}
+        options_(options),
+        scope_(scope) {}
 
   arrow::Result<CleanupPlan> Run() {
     ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(own_));
@@ -87,11 +87,11 @@ class Planner {
       ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(own_, entry));
       ARROW_RETURN_NOT_OK(AddReferences(own_, own_, *manifest, &found_.kept));
     }
-    if (options_.error_if_tagged_old_versions && !found_.tagged_old_versions.empty()) {
+    if (options_.error_if_tagged_old_versions && plan_.num_tagged > 0) {
       return InvalidInput(
           "Cleanup error: {} tagged versions would be deleted, the first is {}: delete their tags, "
           "or set error_if_tagged_old_versions to false to pass over them",
-          found_.tagged_old_versions.size(), found_.tagged_old_versions.front());
+          plan_.num_tagged, first_tagged_);
     }
     ARROW_RETURN_NOT_OK(FindFiles());
     return std::move(plan_);
@@ -155,10 +155,15 @@ class Planner {
                           KindOf(manifest.status()) == ErrorKind::kNotFound;
     if (has_gone) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(manifest.status());
-    const bool is_old = entry.version < keep_from_ && policy.Holds(**manifest);
+    const bool is_old = scope_ != CleanupScope::kUnverified && entry.version < keep_from_ &&
+                        policy.Holds(**manifest);
     const bool is_tagged = tagged_.contains(entry.version);
-    if (is_old && is_tagged) found_.tagged_old_versions.push_back(entry.version);
     const bool goes = is_old && !is_tagged && !branched_off_.contains(entry.version);
+    if (is_old && is_tagged) {
+      if (plan_.num_tagged == 0) first_tagged_ = entry.version;
+      ++plan_.num_tagged;
+    }
+    if (is_old && !is_tagged && !goes) ++plan_.num_branched_off;
     if (goes) {
       plan_.manifests.push_back(
           {entry.path, CleanupFileKind::kManifest, false, (*manifest)->size_bytes});
@@ -175,9 +180,16 @@ class Planner {
     plan_.files.push_back({object.path, kind, !is_verified, object.size_bytes});
   }
 
-  bool MayGoUnverified(const io::ObjectInfo& object) const {
-    return options_.delete_unverified ||
-           (object.modified_ns && *object.modified_ns < Now() - kUnverifiedAgeNs);
+  // Of a file that no version refers to; counts those that are left for their youth.
+  bool MayGoUnverified(const io::ObjectInfo& object) {
+    if (scope_ == CleanupScope::kVersions) return false;
+    const auto age = static_cast<int64_t>(std::min(options_.unverified_age_ns, kLongestAge));
+    if (options_.delete_unverified || (object.modified_ns && *object.modified_ns < Now() - age)) {
+      return true;
+    }
+    ++plan_.young_files;
+    plan_.young_bytes += object.size_bytes;
+    return false;
   }
 
   template <typename Visit>
@@ -248,8 +260,10 @@ class Planner {
   const table::TableLocation main_;
   const uint64_t keep_from_;
   const CleanupOptions& options_;
+  const CleanupScope scope_;
   std::set<uint64_t> tagged_;
   std::set<uint64_t> branched_off_;
+  uint64_t first_tagged_ = 0;  // of those that would go
   Inspection found_;
   CleanupPlan plan_;
 };
@@ -257,8 +271,8 @@ class Planner {
 }  // namespace
 
 arrow::Result<CleanupPlan> PlanCleanup(const Dataset& dataset, uint64_t keep_from,
-                                       const CleanupOptions& options) {
-  return Planner(dataset, keep_from, options).Run();
+                                       const CleanupOptions& options, CleanupScope scope) {
+  return Planner(dataset, keep_from, options, scope).Run();
 }
 
 }  // namespace glaive::dataset

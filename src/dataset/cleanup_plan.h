@@ -18,21 +18,45 @@ struct CleanupPlan {
   std::vector<CleanupCandidate> manifests;  // to be deleted last
   std::vector<std::string> index_folders;   // that would be left empty
   std::vector<ReferencedBranch> referenced_branches;
+  // Versions that the options would let go.
+  uint64_t num_tagged = 0;
+  uint64_t num_branched_off = 0;  // and not tagged
+  // What no version refers to, and is too young to go.
+  uint64_t young_files = 0;
+  uint64_t young_bytes = 0;
+};
+
+enum class CleanupScope : uint8_t {
+  kAll,
+  kVersions,    // and what only they refer to
+  kUnverified,  // what no version refers to
 };
 
 // Looks at every manifest of the branch, at the tags, and at the manifests of all other branches.
 // `keep_from`: that version and all after it stay.
 arrow::Result<CleanupPlan> PlanCleanup(const Dataset& dataset, uint64_t keep_from,
-                                       const CleanupOptions& options);
+                                       const CleanupOptions& options,
+                                       CleanupScope scope = CleanupScope::kAll);
 
-// Deletes what was planned. An error is the progress callback's alone; what the store does not
-// delete is counted.
-arrow::Result<RemovalStats> RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
-                                       const CleanupOptions& options);
+// What all of a plan comes to.
+RemovalStats SumOf(const CleanupPlan& plan);
+
+struct CleanupRun {
+  RemovalStats removed;
+  arrow::Status status;  // the progress callback's; what the store does not delete is counted
+};
+
+// Deletes what was planned.
+CleanupRun RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
+                      const CleanupOptions& options);
 
 // CleanUp with all that goes before it.
 arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_from,
                                         const CleanupOptions& options);
+
+// What the table's config says of clean-ups, whenever they are. InvalidInput for values that cannot
+// be read.
+arrow::Result<CleanupOptions> ConfiguredCleanup(const table::Manifest& manifest);
 
 // What the version's config asks to be cleaned after it was made; nothing where it does not, or not
 // this time. InvalidInput for values that cannot be read.

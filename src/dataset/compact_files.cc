@@ -1,25 +1,80 @@
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "dataset/compaction_run.h"
 #include "dataset/dataset_state.h"
+#include "dataset/fragment_state.h"
+#include "dataset/new_files.h"
 #include "glaive/compaction.h"
 
 namespace glaive {
+namespace dataset {
+namespace {
 
-arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
-                                             const CompactionOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset, options));
-  if (plan.tasks.empty()) return CompactionResult{.dataset = dataset};
+// With a limit on bytes, rows may fill as many files as before; nothing is gained by a version that
+// says so.
+bool ChangedNothing(const RewriteResult& result) {
+  const bool had_deletions = std::ranges::any_of(
+      result.original_fragments,
+      [](const FragmentMetadata& fragment) { return fragment.deletion_file().has_value(); });
+  return !had_deletions && result.new_fragments.size() >= result.original_fragments.size();
+}
+
+NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table) {
+  NewFiles files(table.store);
+  for (const RewriteResult& result : results) {
+    for (const FragmentMetadata& fragment : result.new_fragments) {
+      for (const wire::DataFile& file : fragment.state()->fragment.files) {
+        files.Add(table.Path("data/" + file.path));
+      }
+    }
+  }
+  return files;
+}
+
+void DropUnchanged(const table::TableLocation& table, std::vector<RewriteResult>* results) {
+  const auto idle = std::stable_partition(
+      results->begin(), results->end(), [](const auto& result) { return !ChangedNothing(result); });
+  const NewFiles unused = FilesOf({idle, results->end()}, table);
+  results->erase(idle, results->end());
+}
+
+}  // namespace
+
+arrow::Result<CompactionResult> CommitResults(const Dataset& dataset,
+                                              std::vector<RewriteResult> results,
+                                              const CompactionOptions& options,
+                                              const CheckResults& check) {
   const table::TableLocation& table = dataset.state()->location;
-  dataset::CompactionRun run = dataset::RunTasks(dataset, plan, options.progress);
-  dataset::NewFiles files = dataset::FilesOf(run.results, table);
-  ARROW_RETURN_NOT_OK(run.status);
-  dataset::DropUnchanged(table, &run.results);
-  auto committed = CommitCompaction(dataset, run.results, plan.options);
+  DropUnchanged(table, &results);
+  NewFiles files = FilesOf(results, table);
+  if (check) ARROW_RETURN_NOT_OK(check(results));
+  auto committed = CommitCompaction(dataset, results, options);
   // Unless it is certain that no version refers to the files, they stay.
   if (committed.ok() || KindOf(committed.status()) == ErrorKind::kCommitUnknown) files.Keep();
   return committed;
+}
+
+arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
+                                             const CompactionOptions& options,
+                                             const CheckResults& check) {
+  ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset, options));
+  if (plan.tasks.empty()) return CompactionResult{.dataset = dataset};
+  CompactionRun run = RunTasks(dataset, plan, options.progress);
+  if (!run.status.ok()) {
+    const NewFiles unused = FilesOf(run.results, dataset.state()->location);
+    return run.status;
+  }
+  return CommitResults(dataset, std::move(run.results), plan.options, check);
+}
+
+}  // namespace dataset
+
+arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
+                                             const CompactionOptions& options) {
+  return dataset::CompactFiles(dataset, options, {});
 }
 
 }  // namespace glaive

@@ -145,15 +145,6 @@ class TaskRunner {
   uint64_t total_rows_ = 0;
 };
 
-// With a limit on bytes, rows may fill as many files as before; nothing is gained by a version that
-// says so.
-bool ChangedNothing(const RewriteResult& result) {
-  const bool had_deletions = std::ranges::any_of(
-      result.original_fragments,
-      [](const FragmentMetadata& fragment) { return fragment.deletion_file().has_value(); });
-  return !had_deletions && result.new_fragments.size() >= result.original_fragments.size();
-}
-
 }  // namespace
 
 CompactionRun RunTasks(const Dataset& dataset, const CompactionPlan& plan,
@@ -163,25 +154,6 @@ CompactionRun RunTasks(const Dataset& dataset, const CompactionPlan& plan,
   run.status = runner.Run();
   run.results = std::move(runner).done();
   return run;
-}
-
-void DropUnchanged(const table::TableLocation& table, std::vector<RewriteResult>* results) {
-  const auto idle = std::stable_partition(
-      results->begin(), results->end(), [](const auto& result) { return !ChangedNothing(result); });
-  const NewFiles unused = FilesOf({idle, results->end()}, table);
-  results->erase(idle, results->end());
-}
-
-NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table) {
-  NewFiles files(table.store);
-  for (const RewriteResult& result : results) {
-    for (const FragmentMetadata& fragment : result.new_fragments) {
-      for (const wire::DataFile& file : fragment.state()->fragment.files) {
-        files.Add(table.Path("data/" + file.path));
-      }
-    }
-  }
-  return files;
 }
 
 }  // namespace glaive::dataset

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
-#include <arrow/status.h>
+#include <arrow/result.h>
 
-#include "dataset/new_files.h"
 #include "glaive/compaction.h"
-#include "table/commit.h"
 
 namespace glaive::dataset {
 
@@ -24,10 +23,19 @@ using MayStart = std::function<bool()>;
 CompactionRun RunTasks(const Dataset& dataset, const CompactionPlan& plan,
                        const ProgressCallback& progress, const MayStart& may_start = {});
 
-// Takes out, with their files, results that a version need not be made of.
-void DropUnchanged(const table::TableLocation& table, std::vector<RewriteResult>* results);
+// Looks at what is about to be committed; an error keeps it from that.
+using CheckResults = std::function<arrow::Status(std::span<const RewriteResult>)>;
 
-// The files that the results brought.
-NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table);
+// Commits results, but for those that would change nothing. Files that no version refers to in the
+// end are removed.
+arrow::Result<CompactionResult> CommitResults(const Dataset& dataset,
+                                              std::vector<RewriteResult> results,
+                                              const CompactionOptions& options,
+                                              const CheckResults& check = {});
+
+// CompactFiles, with a look at the results before they are committed.
+arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
+                                             const CompactionOptions& options,
+                                             const CheckResults& check);
 
 }  // namespace glaive::dataset

@@ -1,0 +1,173 @@
+#include "glaive/maintain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/cleanup_plan.h"
+#include "dataset/compaction_options.h"
+#include "dataset/dataset_state.h"
+#include "inspect/maintain_compaction.h"
+
+namespace glaive {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using dataset::CleanupScope;
+
+constexpr uint64_t kDefaultAgeNs = uint64_t{14} * 24 * 3600 * 1'000'000'000;  // pylance's
+constexpr uint64_t kLongest = uint64_t{1} << 62;
+
+double SecondsSince(Clock::time_point started) {
+  return std::chrono::duration<double>(Clock::now() - started).count();
+}
+
+// Which versions go: as the options say, or the table's config, or by their age.
+arrow::Result<CleanupOptions> CleanupOf(const table::Manifest& manifest,
+                                        const MaintenanceOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(CleanupOptions cleanup, dataset::ConfiguredCleanup(manifest));
+  if (options.older_than_ns || options.retain_versions) {
+    cleanup.older_than_ns = options.older_than_ns;
+    cleanup.retain_versions = options.retain_versions;
+  }
+  if (!cleanup.older_than_ns && !cleanup.retain_versions) cleanup.older_than_ns = kDefaultAgeNs;
+  if (options.delete_rate_limit) cleanup.delete_rate_limit = options.delete_rate_limit;
+  cleanup.unverified_age_ns = options.orphan_age_ns;
+  cleanup.progress = options.progress;
+  return cleanup;
+}
+
+// One run over a table. A step that was interrupted, or failed, keeps the next ones from beginning.
+class MaintenanceRun {
+ public:
+  MaintenanceRun(const Dataset& dataset, const MaintenanceOptions& options)
+      : options_(options), report_{.dataset = dataset, .version_before = dataset.version()} {
+    report_.dry_run = options.dry_run;
+    if (options.time_limit_ns) {
+      end_ = started_ + std::chrono::nanoseconds(std::min(*options.time_limit_ns, kLongest));
+    }
+  }
+
+  MaintenanceReport Run() && {
+    if (options_.compact) {
+      Take(&report_.compaction, [&] { return Compact(); });
+    }
+    if (options_.clean_up) {
+      Take(&report_.cleanup, [&] { return CleanUp(); });
+    }
+    if (options_.sweep) {
+      Take(&report_.sweep, [&] { return Sweep(); });
+    }
+    report_.seconds = SecondsSince(started_);
+    return std::move(report_);
+  }
+
+ private:
+  // What a removal was to do, and what it did.
+  struct Removal {
+    dataset::CleanupPlan plan;
+    dataset::CleanupRun run;
+    bool is_late = false;  // the time was over before it began
+  };
+
+  bool IsOver() const { return end_ && Clock::now() >= *end_; }
+
+  template <typename Step>
+  void Take(StepReport* report, Step&& step) {
+    if (!StatusOf(report_).ok()) return;
+    const auto began = Clock::now();
+    const arrow::Status status = step();
+    report->seconds = SecondsSince(began);
+    if (status.ok()) return;
+    report->why = status;
+    report->outcome =
+        KindOf(status) == ErrorKind::kCancelled ? StepOutcome::kInterrupted : StepOutcome::kFailed;
+  }
+
+  arrow::Status Compact() {
+    report_.compaction =
+        inspect::RunCompaction(report_.dataset, options_, [this] { return IsOver(); });
+    const arrow::Status renewed = report_.dataset.CheckoutLatest().Value(&report_.dataset);
+    return report_.compaction.why.ok() ? renewed : arrow::Status::OK();
+  }
+
+  arrow::Status CleanUp() {
+    ARROW_ASSIGN_OR_RAISE(const Removal removal, Remove(CleanupScope::kVersions));
+    report_.cleanup.removed = removal.run.removed;
+    report_.cleanup.tagged_versions = removal.plan.num_tagged;
+    report_.cleanup.branched_versions = removal.plan.num_branched_off;
+    return Settle(removal, &report_.cleanup);
+  }
+
+  arrow::Status Sweep() {
+    ARROW_ASSIGN_OR_RAISE(const Removal removal, Remove(CleanupScope::kUnverified));
+    report_.sweep.removed = removal.run.removed;
+    report_.sweep.young_files = removal.plan.young_files;
+    report_.sweep.young_bytes = removal.plan.young_bytes;
+    return Settle(removal, &report_.sweep);
+  }
+
+  arrow::Result<Removal> Remove(CleanupScope scope) {
+    const Dataset& dataset = report_.dataset;
+    Removal removal = {.is_late = IsOver()};
+    ARROW_ASSIGN_OR_RAISE(const CleanupOptions cleanup,
+                          CleanupOf(*dataset.state()->manifest, options_));
+    if (removal.is_late) return removal;
+    ARROW_ASSIGN_OR_RAISE(removal.plan,
+                          dataset::PlanCleanup(dataset, dataset.version(), cleanup, scope));
+    if (options_.dry_run) {
+      removal.run.removed = dataset::SumOf(removal.plan);
+      return removal;
+    }
+    removal.is_late = IsOver();
+    if (!removal.is_late) removal.run = dataset::RunCleanup(dataset, removal.plan, cleanup);
+    return removal;
+  }
+
+  arrow::Status Settle(const Removal& removal, StepReport* report) {
+    ARROW_RETURN_NOT_OK(removal.run.status);
+    const RemovalStats& removed = removal.run.removed;
+    if (removed.failed_deletes > 0) {
+      return IOError({report_.dataset.uri()}, "{} files could not be removed",
+                     removed.failed_deletes);
+    }
+    report->outcome = removal.is_late ? StepOutcome::kLimited : StepOutcome::kDone;
+    return arrow::Status::OK();
+  }
+
+  const MaintenanceOptions& options_;
+  const Clock::time_point started_ = Clock::now();
+  std::optional<Clock::time_point> end_;
+  MaintenanceReport report_;
+};
+
+arrow::Status CheckOptions(const MaintenanceOptions& options) {
+  if (options.retain_versions == 0) return InvalidInput("retain_versions must be at least 1");
+  if (options.delete_rate_limit == 0) return InvalidInput("delete_rate_limit must be at least 1");
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<MaintenanceReport> Maintain(const Dataset& dataset,
+                                          const MaintenanceOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckOptions(options));
+  ARROW_RETURN_NOT_OK(dataset::ResolveOptions(options.compaction, dataset.config()).status());
+  ARROW_RETURN_NOT_OK(CleanupOf(*dataset.state()->manifest, options).status());
+  ARROW_ASSIGN_OR_RAISE(const Dataset latest, dataset.CheckoutLatest());
+  return MaintenanceRun(latest, options).Run();
+}
+
+arrow::Status StatusOf(const MaintenanceReport& report) {
+  const StepReport* const steps[] = {&report.compaction, &report.cleanup, &report.sweep};
+  for (const StepReport* step : steps) {
+    if (step->outcome == StepOutcome::kInterrupted || step->outcome == StepOutcome::kFailed) {
+      return step->why;
+    }
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace glaive

@@ -1,0 +1,199 @@
+#include "inspect/maintain_compaction.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "dataset/compaction_run.h"
+
+namespace glaive::inspect {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+using Fragments = std::vector<FragmentMetadata>;
+
+void Add(const Fragments& fragments, CompactionLoad* load) {
+  ++load->tasks;
+  load->fragments += fragments.size();
+  for (const FragmentMetadata& fragment : fragments) {
+    load->rows += fragment.num_rows();
+    for (const DataFileInfo& file : fragment.files()) {
+      load->bytes += file.file_size_bytes.value_or(0);
+    }
+  }
+}
+
+void Add(const CompactionResult& committed, CompactionReport* report) {
+  report->metrics.fragments_removed += committed.metrics.fragments_removed;
+  report->metrics.fragments_added += committed.metrics.fragments_added;
+  report->metrics.files_removed += committed.metrics.files_removed;
+  report->metrics.files_added += committed.metrics.files_added;
+  report->written.rows += committed.summary.rows;
+  report->written.files += committed.summary.files;
+  report->written.bytes += committed.summary.bytes;
+  report->written.pages.total += committed.summary.pages.total;
+}
+
+void Add(const CanaryReport& added, CanaryReport* canary) {
+  canary->rows += added.rows;
+  canary->old_fragments += added.old_fragments;
+  canary->new_fragments += added.new_fragments;
+}
+
+// Limits are lifted by larger ones, since the table's config may have set them.
+CompactionOptions WithoutLimits(CompactionOptions options, const CompactionOptions& resolved) {
+  if (resolved.max_source_fragments) options.max_source_fragments = UINT64_MAX;
+  if (resolved.max_source_rows) options.max_source_rows = UINT64_MAX;
+  if (resolved.max_source_bytes) options.max_source_bytes = UINT64_MAX;
+  return options;
+}
+
+class RollingCompaction {
+ public:
+  RollingCompaction(const Dataset& dataset, const MaintenanceOptions& options,
+                    const IsOver& is_over)
+      : dataset_(dataset), options_(options), is_over_(is_over), compaction_(options.compaction) {
+    compaction_.progress = nullptr;
+  }
+
+  CompactionReport Run() && {
+    const arrow::Status status = RunRounds();
+    for (const CompactionTask& task : whole_.tasks) {
+      const bool is_done = std::ranges::any_of(
+          task.fragments, [&](const auto& fragment) { return done_.contains(fragment.id()); });
+      if (!is_done) Add(task.fragments, &report_.left);
+    }
+    if (!status.ok()) {
+      report_.why = status;
+      report_.outcome = KindOf(status) == ErrorKind::kCancelled ? StepOutcome::kInterrupted
+                                                                : StepOutcome::kFailed;
+    } else if (report_.left.tasks == 0) {
+      report_.outcome = StepOutcome::kDone;
+    } else if (report_.outcome == StepOutcome::kNotRun) {
+      report_.outcome = StepOutcome::kLimited;
+    }
+    return std::move(report_);
+  }
+
+ private:
+  arrow::Status RunRounds() {
+    ARROW_ASSIGN_OR_RAISE(CompactionPlan plan, PlanCompaction(dataset_, compaction_));
+    for (const CompactionTask& task : plan.tasks) Add(task.fragments, &planned_);
+    // Without the limits, which have chosen by now.
+    compaction_ = WithoutLimits(compaction_, plan.options);
+    ARROW_ASSIGN_OR_RAISE(whole_, PlanCompaction(dataset_, compaction_));
+    if (options_.dry_run) {
+      report_.done = planned_;
+      for (const CompactionTask& task : plan.tasks) MarkDone(task.fragments);
+      return arrow::Status::OK();
+    }
+    for (const CompactionTask& task : plan.tasks) {
+      for (const FragmentMetadata& fragment : task.fragments) pending_.insert(fragment.id());
+    }
+    while (!plan.tasks.empty() && !is_over_()) {
+      ARROW_RETURN_NOT_OK(RunRound(plan));
+      if (pending_.empty()) break;
+      ARROW_ASSIGN_OR_RAISE(plan, PlanAnew());
+    }
+    return arrow::Status::OK();
+  }
+
+  void MarkDone(const Fragments& fragments) {
+    for (const FragmentMetadata& fragment : fragments) done_.insert(fragment.id());
+  }
+
+  // The tasks that are left, for the version that is newest now: conflicts count from there on.
+  // What met one is left to the next run, and so is what came in meanwhile.
+  arrow::Result<CompactionPlan> PlanAnew() {
+    ARROW_ASSIGN_OR_RAISE(dataset_, dataset_.CheckoutLatest());
+    ARROW_ASSIGN_OR_RAISE(CompactionPlan plan, PlanCompaction(dataset_, compaction_));
+    std::erase_if(plan.tasks, [&](const CompactionTask& task) {
+      return std::ranges::none_of(task.fragments, [&](const FragmentMetadata& fragment) {
+        return pending_.contains(fragment.id());
+      });
+    });
+    return plan;
+  }
+
+  // As many tasks as end before the next commit is due, and that commit.
+  arrow::Status RunRound(const CompactionPlan& plan) {
+    const auto due = Clock::now() + std::chrono::nanoseconds(std::min<uint64_t>(
+                                        options_.commit_interval_ns, uint64_t{1} << 62));
+    std::atomic<bool> has_begun = false;
+    auto run = dataset::RunTasks(dataset_, plan, Progressing(), [&] {
+      return !is_over_() && (!has_begun.exchange(true) || Clock::now() < due);
+    });
+    for (const RewriteResult& result : run.results) {
+      for (const FragmentMetadata& fragment : result.original_fragments) {
+        pending_.erase(fragment.id());
+      }
+    }
+    ARROW_RETURN_NOT_OK(CommitRound(plan, std::move(run.results)));
+    return run.status;
+  }
+
+  arrow::Status CommitRound(const CompactionPlan& plan, std::vector<RewriteResult> results) {
+    if (results.empty()) return arrow::Status::OK();
+    const std::vector<RewriteResult> ended = results;
+    CanaryReport canary;
+    dataset::CheckResults check;
+    if (options_.canary) {
+      check = [&](std::span<const RewriteResult> checked) {
+        return CheckRewrites(dataset_, checked, options_.progress).Value(&canary);
+      };
+    }
+    const auto committed =
+        dataset::CommitResults(dataset_, std::move(results), plan.options, check);
+    if (!committed.ok() && KindOf(committed.status()) == ErrorKind::kCommitConflict) {
+      report_.outcome = StepOutcome::kConflict;
+      report_.why = committed.status();
+      return arrow::Status::OK();
+    }
+    ARROW_RETURN_NOT_OK(committed.status());
+    for (const RewriteResult& result : ended) {
+      Add(result.original_fragments, &report_.done);
+      MarkDone(result.original_fragments);
+    }
+    Add(*committed, &report_);
+    Add(canary, &report_.canary);
+    if (committed->metrics.fragments_removed > 0) ++report_.commits;
+    return arrow::Status::OK();
+  }
+
+  // Of the run, where a round tells of itself.
+  ProgressCallback Progressing() const {
+    if (!options_.progress) return nullptr;
+    return [this](Progress progress) {
+      progress.rows += report_.done.rows;
+      progress.total_rows = planned_.rows;
+      progress.tasks += report_.done.tasks;
+      progress.total_tasks = planned_.tasks;
+      return options_.progress(progress);
+    };
+  }
+
+  Dataset dataset_;
+  const MaintenanceOptions& options_;
+  const IsOver& is_over_;
+  CompactionOptions compaction_;
+  CompactionLoad planned_;
+  CompactionPlan whole_;        // without limits on sources
+  std::set<uint64_t> pending_;  // fragments that are still to be part of a task
+  std::set<uint64_t> done_;
+  CompactionReport report_;
+};
+
+}  // namespace
+
+CompactionReport RunCompaction(const Dataset& dataset, const MaintenanceOptions& options,
+                               const IsOver& is_over) {
+  return RollingCompaction(dataset, options, is_over).Run();
+}
+
+}  // namespace glaive::inspect
