@@ -18,6 +18,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindUpdate(m);
   glaive::python::BindMergeInsert(m);
   glaive::python::BindCompaction(m);
+  glaive::python::BindCanary(m);
   glaive::python::BindColumns(m);
   glaive::python::BindStagedColumns(m);
   glaive::python::BindIndex(m);
@@ -25,6 +26,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindRefs(m);
   glaive::python::BindFragmentEdit(m);
   glaive::python::BindMaintenance(m);
+  glaive::python::BindMaintain(m);
   glaive::python::BindDelta(m);
   glaive::python::BindFileLists(m);
   glaive::python::BindFile(m);

@@ -19,12 +19,14 @@ from . import optimize as optimize
 from . import progress as progress
 from . import schema as schema
 from . import udf as udf
+from ._maintain import maintain
 from ._native import (
     CleanupCandidateFile,
     CleanupExplanation,
     CleanupReferencedBranch,
     CleanupStats,
     DatasetBasePath,
+    MaintenanceReport,
 )
 from ._native import version as engine_version
 from ._write_target import WriteTarget
@@ -63,6 +65,7 @@ __all__ = [
     "LanceFragment",
     "LanceOperation",
     "LanceScanner",
+    "MaintenanceReport",
     "Session",
     "StagedColumns",
     "Transaction",
@@ -71,6 +74,7 @@ __all__ = [
     "batch_udf",
     "dataset",
     "engine_version",
+    "maintain",
     "write_dataset",
 ]
 

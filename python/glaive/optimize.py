@@ -20,9 +20,9 @@ _SYSTEM_INDICES = {"__lance_frag_reuse", "__lance_mem_wal"}  # of the table, and
 class CompactionOptions(TypedDict, total=False):
     """What to compact, and how the new files are cut. None means the default.
 
-    ``target_bytes_per_fragment``, ``rewrite_small_pages`` and ``memory_limit`` are glaive's own, and
-    so are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the meaning that they
-    have in `write_dataset`.
+    ``target_bytes_per_fragment``, ``rewrite_small_pages``, ``memory_limit`` and ``canary`` are
+    glaive's own, and so are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the
+    meaning that they have in `write_dataset`.
     """
 
     target_rows_per_fragment: int | None
@@ -47,6 +47,7 @@ class CompactionOptions(TypedDict, total=False):
     max_page_bytes: int | None
     data_cache_bytes: int | None
     durability: Literal["commit", "none"] | None
+    canary: bool | None
 
 
 @dataclass(frozen=True)
@@ -195,9 +196,25 @@ class Compaction:
 
     @staticmethod
     def execute(dataset: LanceDataset, options: CompactionOptions) -> CompactionMetrics:
-        result = _native.compact_files(dataset._ds, compaction_options(options))
+        compact = _native.compact_with_canary if options.get("canary") else _native.compact_files
+        result = compact(dataset._ds, compaction_options(options))
         dataset._ds = result.dataset
         return _metrics(result.metrics)
+
+    @staticmethod
+    def check(dataset: LanceDataset, rewrites: list[RewriteResult]) -> int:
+        """Compares what tasks wrote with what they read, row by row; the number of rows compared.
+
+        They are committed to a version outside of the table's history, which is read back and
+        removed again.
+
+        Raises
+        ------
+        OSError
+            A row differs: the error names it, with the new file and both values.
+        """
+        natives = [rewrite._native for rewrite in rewrites]
+        return _native.check_rewrites(dataset._ds, natives).rows
 
     @staticmethod
     def plan(dataset: LanceDataset, options: CompactionOptions) -> CompactionPlan:
@@ -248,6 +265,7 @@ class DatasetOptimizer:
         max_page_bytes: int | None = None,
         data_cache_bytes: int | None = None,
         durability: Literal["commit", "none"] | None = None,
+        canary: bool = False,
     ) -> CompactionMetrics:
         """Rewrites small fragments, and those with many deleted rows, into large ones.
 
@@ -290,6 +308,8 @@ class DatasetOptimizer:
             The largest open page ends when all open ones together would pass this.
         durability : {"commit", "none"}, optional
             As in `write_dataset`.
+        canary : bool, default False
+            Compare all rows with those of before, as `Compaction.check` does, ahead of the commit.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ OURS_ONLY = {
     "dataset.DatasetOptimizer.compact_files.max_page_bytes",
     "dataset.DatasetOptimizer.compact_files.data_cache_bytes",
     "dataset.DatasetOptimizer.compact_files.durability",
+    "dataset.DatasetOptimizer.compact_files.canary",
     "dataset.LanceDataset.commit.durability",
     "dataset.LanceDataset.commit.idempotency_token",
     "dataset.LanceDataset.commit.session",
@@ -130,6 +131,7 @@ def test_options_of_compaction():
         "max_page_bytes",
         "data_cache_bytes",
         "durability",
+        "canary",
     }
 
 

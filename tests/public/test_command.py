@@ -1,5 +1,6 @@
 """The `glaive` command, as a user runs it. pylance makes the tables and tells what is true of them."""
 
+import json
 import signal
 import subprocess
 import time
@@ -202,3 +203,49 @@ def test_demo_takes_leading_fragments_up_to_the_limit(table, tmp_path):
     message = error_of("demo", table, "--into", tmp_path / "demo", "--limit", "1kB", expect=2)
     assert "first fragment" in message
     assert "in the table itself" in error_of("demo", table, "--into", table / "demo", expect=2)
+
+
+def test_maintain(table):
+    before = lance.dataset(table).to_table()
+    (table / "data" / "young.lance").write_bytes(b"0123456789")
+    tree = snapshot(table)
+    plan = run_json("maintain", table, "--dry-run", "--older-than", "0s")
+    assert plan["dry_run"] and plan["version"] == plan["version_before"] == 2
+    assert (plan["compaction"]["done"]["fragments"], plan["cleanup"]["versions"]) == (NUM_FRAGMENTS, 1)
+    assert "would rewrite" in run("maintain", table, "--dry-run").stdout
+    assert snapshot(table) == tree
+
+    report = run_json("maintain", table, "--older-than", "0s", "--canary")
+    assert [report[step]["outcome"] for step in ("compaction", "cleanup", "sweep")] == ["done"] * 3
+    assert report["compaction"]["rows_compared"] == NUM_FRAGMENTS * ROWS - 2
+    assert report["cleanup"]["data_files"] == NUM_FRAGMENTS
+    assert report["sweep"]["left"] == {"young_files": 1, "young_bytes": 10}
+    assert lance.dataset(table).to_table() == before
+    assert "0 fragments became 0" in run("maintain", table, "--no-cleanup", "--no-sweep").stdout
+
+
+def test_maintain_one_branch(table):
+    dataset = lance.dataset(table)
+    dataset.create_branch("dev")
+    before = snapshot(table / "data")
+    report = run_json("maintain", table, "--branch", "dev", "--older-than", "0s")
+    assert report["compaction"]["fragments_removed"] == NUM_FRAGMENTS
+    assert snapshot(table / "data") == before
+    assert lance.dataset(table).version == 2
+    assert "nowhere" in error_of("maintain", table, "--branch", "nowhere", expect=3)
+
+
+def test_maintain_ends_with_the_error_of_a_step(table):
+    file = max((table / "data").iterdir(), key=lambda path: path.stat().st_mtime)
+    file.write_bytes(b"")
+    done = run("maintain", table, "--json", "--older-than", "0s", expect=5)
+    report = json.loads(done.stdout)
+    assert (report["compaction"]["outcome"], report["cleanup"]["outcome"]) == ("failed", "not_run")
+    assert file.name in report["compaction"]["why"] and file.name in done.stderr
+
+
+def test_compact_with_a_canary(table):
+    before = lance.dataset(table).to_table()
+    report = run_json("compact", table, "--canary")
+    assert report["canary"] == {"rows": NUM_FRAGMENTS * ROWS - 2, "old_fragments": NUM_FRAGMENTS, "new_fragments": 1}
+    assert lance.dataset(table).to_table() == before

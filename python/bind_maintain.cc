@@ -1,0 +1,104 @@
+#include "glaive/maintain.h"
+
+#include <string>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "call.h"
+
+namespace glaive::python {
+
+using namespace nb::literals;
+
+namespace {
+
+const char* NameOf(StepOutcome outcome) {
+  switch (outcome) {
+    case StepOutcome::kNotRun: return "not_run";
+    case StepOutcome::kDone: return "done";
+    case StepOutcome::kLimited: return "limited";
+    case StepOutcome::kConflict: return "conflict";
+    case StepOutcome::kInterrupted: return "interrupted";
+    case StepOutcome::kFailed: return "failed";
+  }
+  return "";
+}
+
+void BindOptions(nb::module_& m) {
+  using Options = MaintenanceOptions;
+  nb::class_<Options>(m, "MaintenanceOptions")
+      .def(nb::init<>())
+      .def_rw("compact", &Options::compact)
+      .def_rw("clean_up", &Options::clean_up)
+      .def_rw("sweep", &Options::sweep)
+      .def_rw("compaction", &Options::compaction)
+      .def_rw("canary", &Options::canary)
+      .def_rw("time_limit_ns", &Options::time_limit_ns, nb::arg().none())
+      .def_rw("commit_interval_ns", &Options::commit_interval_ns)
+      .def_rw("older_than_ns", &Options::older_than_ns, nb::arg().none())
+      .def_rw("retain_versions", &Options::retain_versions, nb::arg().none())
+      .def_rw("delete_rate_limit", &Options::delete_rate_limit, nb::arg().none())
+      .def_rw("orphan_age_ns", &Options::orphan_age_ns)
+      .def_rw("dry_run", &Options::dry_run);
+}
+
+void BindReport(nb::module_& m) {
+  nb::class_<StepReport>(m, "StepReport")
+      .def_prop_ro("outcome", [](const StepReport& step) { return NameOf(step.outcome); })
+      .def_prop_ro("why", [](const StepReport& step) { return step.why.message(); })
+      .def_ro("seconds", &StepReport::seconds);
+  nb::class_<CompactionLoad>(m, "CompactionLoad")
+      .def_ro("tasks", &CompactionLoad::tasks)
+      .def_ro("fragments", &CompactionLoad::fragments)
+      .def_ro("rows", &CompactionLoad::rows)
+      .def_ro("bytes", &CompactionLoad::bytes);
+  nb::class_<CompactionReport, StepReport>(m, "CompactionReport")
+      .def_ro("done", &CompactionReport::done)
+      .def_ro("left", &CompactionReport::left)
+      .def_ro("commits", &CompactionReport::commits)
+      .def_ro("metrics", &CompactionReport::metrics)
+      .def_ro("written", &CompactionReport::written)
+      .def_ro("canary", &CompactionReport::canary);
+  nb::class_<CleanupReport, StepReport>(m, "CleanupReport")
+      .def_ro("removed", &CleanupReport::removed)
+      .def_ro("tagged_versions", &CleanupReport::tagged_versions)
+      .def_ro("branched_versions", &CleanupReport::branched_versions);
+  nb::class_<SweepReport, StepReport>(m, "SweepReport")
+      .def_ro("removed", &SweepReport::removed)
+      .def_ro("young_files", &SweepReport::young_files)
+      .def_ro("young_bytes", &SweepReport::young_bytes);
+  nb::class_<MaintenanceReport>(m, "MaintenanceReport")
+      .def_ro("dataset", &MaintenanceReport::dataset)
+      .def_ro("version_before", &MaintenanceReport::version_before)
+      .def_prop_ro("version",
+                   [](const MaintenanceReport& report) { return report.dataset.version(); })
+      .def_ro("dry_run", &MaintenanceReport::dry_run)
+      .def_ro("compaction", &MaintenanceReport::compaction)
+      .def_ro("cleanup", &MaintenanceReport::cleanup)
+      .def_ro("sweep", &MaintenanceReport::sweep)
+      .def_ro("seconds", &MaintenanceReport::seconds);
+}
+
+}  // namespace
+
+void BindMaintain(nb::module_& m) {
+  BindOptions(m);
+  BindReport(m);
+  m.def(
+      "maintain",
+      [](const Dataset& dataset, MaintenanceOptions options) {
+        const Call call;
+        options.progress = call.PollSignals();
+        return call.Run([&]() -> arrow::Result<MaintenanceReport> {
+          ARROW_ASSIGN_OR_RAISE(auto report, Maintain(dataset, options));
+          ARROW_RETURN_NOT_OK(StatusOf(report));
+          return report;
+        });
+      },
+      "dataset"_a, "options"_a);
+}
+
+}  // namespace glaive::python

@@ -1,0 +1,98 @@
+"""Maintenance of a table in one run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from . import _native
+from ._native import MaintenanceReport
+from ._options import compaction_options
+from .dataset import LanceDataset
+from .errors import InvalidInput
+from .optimize import CompactionOptions
+
+
+def maintain(
+    dataset: LanceDataset | str | os.PathLike[str],
+    *,
+    compact: bool = True,
+    cleanup: bool = True,
+    sweep: bool = True,
+    compaction: CompactionOptions | Mapping[str, Any] | None = None,
+    canary: bool = False,
+    time_limit: timedelta | None = None,
+    commit_interval: timedelta = timedelta(minutes=1),
+    older_than: timedelta | None = None,
+    retain_versions: int | None = None,
+    delete_rate_limit: int | None = None,
+    orphan_age: timedelta = timedelta(days=7),
+    dry_run: bool = False,
+) -> MaintenanceReport:
+    """Joins small fragments, then removes old versions, then files that no version refers to.
+
+    Safe beside readers and writers. A handle moves on to the version that is newest afterwards.
+
+    Parameters
+    ----------
+    dataset : LanceDataset, str or path
+        The table; of a handle, its branch.
+    compact, cleanup, sweep : bool
+        The steps to run.
+    compaction : dict, optional
+        Options of `DatasetOptimizer.compact_files`; limits on sources hold for the whole run.
+    canary : bool, default False
+        Compare all rows with those of before ahead of each commit.
+    time_limit : timedelta, optional
+        No task and no removal begins later.
+    commit_interval : timedelta, default one minute
+        Finished tasks are committed when so much has passed.
+    older_than : timedelta, optional
+    retain_versions : int, optional
+        Which versions go, as in `cleanup_old_versions`; tagged ones are passed over. With neither,
+        as the table's config ``lance.auto_cleanup.*`` says, or when they are 14 days old.
+    delete_rate_limit : int, optional
+        Files a second.
+    orphan_age : timedelta, default seven days
+        Files that no version refers to go when they are so old. Younger ones may be a writer's who
+        has not committed yet.
+    dry_run : bool, default False
+        Change nothing, and report what would be done.
+
+    Returns
+    -------
+    MaintenanceReport
+        ``compaction``, ``cleanup`` and ``sweep`` have an ``outcome`` ("done", "limited",
+        "conflict" or "not_run"), counts, bytes and seconds.
+
+    Raises
+    ------
+    KeyboardInterrupt, and the errors of a step that failed
+        The steps after it are not run; what had been done stays.
+    """
+    if not isinstance(dataset, LanceDataset):
+        dataset = LanceDataset(dataset)
+    options = _native.MaintenanceOptions()
+    options.compact = compact
+    options.clean_up = cleanup
+    options.sweep = sweep
+    options.compaction = compaction_options(compaction or {})
+    options.canary = canary
+    options.time_limit_ns = None if time_limit is None else _nanoseconds(time_limit)
+    options.commit_interval_ns = _nanoseconds(commit_interval)
+    options.older_than_ns = None if older_than is None else _nanoseconds(older_than)
+    options.retain_versions = retain_versions
+    options.delete_rate_limit = delete_rate_limit
+    options.orphan_age_ns = _nanoseconds(orphan_age)
+    options.dry_run = dry_run
+    report = _native.maintain(dataset._ds, options)
+    dataset._ds = report.dataset
+    return report
+
+
+def _nanoseconds(time: timedelta) -> int:
+    if time < timedelta(0):
+        raise InvalidInput(f"a length of time is not negative: {time}")
+    return time // timedelta(microseconds=1) * 1000
