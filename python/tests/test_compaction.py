@@ -5,6 +5,7 @@ import pickle
 
 import glaive
 import lance
+import lance.optimize
 import pyarrow as pa
 import pytest
 from glaive.optimize import Compaction, CompactionPlan, CompactionTask, RewriteResult
