@@ -57,7 +57,8 @@ void BindOptions(nb::module_& m) {
       .def_rw("max_source_bytes", &Options::max_source_bytes, nb::arg().none())
       .def_rw("excluded_fragment_ids", &Options::excluded_fragment_ids)
       .def_rw("data_storage_version", &Options::data_storage_version, nb::arg().none())
-      .def_rw("durability", &Options::durability);
+      .def_rw("durability", &Options::durability)
+      .def_rw("partial", &Options::partial);
 }
 
 void BindValues(nb::module_& m) {
@@ -86,10 +87,15 @@ void BindValues(nb::module_& m) {
       .def_ro("summary", &RewriteResult::summary)
       .def_static("from_json", &FromJson<RewriteResult>, "json"_a)
       .def("to_json", &RewriteResult::ToJson);
+  nb::class_<LeftTask>(m, "LeftTask")
+      .def_ro("fragment_ids", &LeftTask::fragment_ids)
+      .def_prop_ro("reason", [](const LeftTask& left) { return left.reason.message(); })
+      .def_prop_ro("retryable", [](const LeftTask& left) { return IsRetryable(left.reason); });
   nb::class_<CompactionResult>(m, "CompactionResult")
       .def_ro("dataset", &CompactionResult::dataset)
       .def_ro("metrics", &CompactionResult::metrics)
-      .def_ro("summary", &CompactionResult::summary);
+      .def_ro("summary", &CompactionResult::summary)
+      .def_ro("left", &CompactionResult::left);
 }
 
 }  // namespace

@@ -48,6 +48,10 @@ struct CompactionOptions {
   std::vector<uint64_t> excluded_fragment_ids;
   std::optional<std::string> data_storage_version;
   Durability durability = Durability::kDefault;
+  /// Commits what can be, whatever becomes of the other tasks: those that fail, or that other
+  /// writers were faster than, are told in CompactionResult::left. Without it a task that fails
+  /// ends the call, and so does it that no task is left to commit.
+  bool partial = false;
   ProgressCallback progress;
 };
 
@@ -89,10 +93,17 @@ struct RewriteResult {
   static arrow::Result<RewriteResult> FromJson(std::string_view json);
 };
 
+/// A task that did not become part of the version. Its files are removed.
+struct LeftTask {
+  std::vector<uint64_t> fragment_ids;  ///< that it was to replace
+  arrow::Status reason;
+};
+
 struct CompactionResult {
   Dataset dataset;
-  CompactionMetrics metrics;
-  WriteSummary summary;
+  CompactionMetrics metrics;  ///< of the tasks that were committed
+  WriteSummary summary;       ///< likewise
+  std::vector<LeftTask> left;
 };
 
 /// Chooses what to rewrite. Pure but for the manifest of `dataset`.
@@ -104,8 +115,11 @@ arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
 arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const CompactionTask& task,
                                                const CompactionOptions& options = {});
 
-/// Puts the new fragments in the place of the old, as one version. Errors: a retryable
-/// CommitConflict when a fragment was changed since it was read.
+/// Puts the new fragments in the place of the old, as one version. Rows that were deleted or moved
+/// by an update since the tasks read them are deleted in the new fragments too. A task one of whose
+/// fragments got other values, or was rewritten by another, is left. Errors: CommitConflict where
+/// no task can be committed, as when the results are committed already (that one is not retryable),
+/// or where Overwrite or Restore came between; InvalidInput for results of another table.
 arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
                                                  std::span<const RewriteResult> results,
                                                  const CompactionOptions& options = {});

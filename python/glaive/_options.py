@@ -109,6 +109,7 @@ _COMPACTION = {
     "max_source_rows",
     "max_source_bytes",
     "data_storage_version",
+    "partial",
 }
 
 

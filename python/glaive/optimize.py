@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 from . import _native
@@ -48,6 +49,16 @@ class CompactionOptions(TypedDict, total=False):
     data_cache_bytes: int | None
     durability: Literal["commit", "none"] | None
     canary: bool | None
+    partial: bool | None
+
+
+@dataclass(frozen=True)
+class LeftTask:
+    """A task that did not become part of the version. Its files are removed."""
+
+    fragment_ids: list[int]  # that it was to replace
+    reason: str
+    retryable: bool  # whether the fragments may be compacted as they are now
 
 
 @dataclass(frozen=True)
@@ -58,14 +69,18 @@ class CompactionMetrics:
     fragments_added: int
     files_removed: int
     files_added: int
+    left: tuple[LeftTask, ...] = field(default=(), repr=False)
 
 
-def _metrics(native: _native.CompactionMetrics) -> CompactionMetrics:
+def _metrics(
+    native: _native.CompactionMetrics, left: Sequence[_native.LeftTask] = ()
+) -> CompactionMetrics:
     return CompactionMetrics(
         native.fragments_removed,
         native.fragments_added,
         native.files_removed,
         native.files_added,
+        tuple(LeftTask(task.fragment_ids, task.reason, task.retryable) for task in left),
     )
 
 
@@ -199,7 +214,7 @@ class Compaction:
         compact = _native.compact_with_canary if options.get("canary") else _native.compact_files
         result = compact(dataset._ds, compaction_options(options))
         dataset._ds = result.dataset
-        return _metrics(result.metrics)
+        return _metrics(result.metrics, result.left)
 
     @staticmethod
     def check(dataset: LanceDataset, rewrites: list[RewriteResult]) -> int:
@@ -225,14 +240,33 @@ class Compaction:
         dataset: LanceDataset,
         rewrites: list[RewriteResult],
         options: CompactionOptions | None = None,
+        *,
+        partial: bool = False,
     ) -> CompactionMetrics:
+        """Puts what tasks wrote in the place of the fragments that they read, as one version.
+
+        Rows that were deleted or updated meanwhile stay so. A task one of whose fragments got other
+        values in place, or was compacted by another, is left: `CompactionMetrics.left` tells it,
+        and its files are removed.
+
+        Parameters
+        ----------
+        partial : bool, default False
+            Return what was left also where that is all of them.
+
+        Raises
+        ------
+        CommitConflictError
+            No task can be committed. Not retryable where all are committed already, or where the
+            table was overwritten or restored meanwhile.
+        """
         result = _native.commit_compaction(
             dataset._ds,
             [rewrite._native for rewrite in rewrites],
-            compaction_options(options or {}),
+            compaction_options({**(options or {}), **({"partial": True} if partial else {})}),
         )
         dataset._ds = result.dataset
-        return _metrics(result.metrics)
+        return _metrics(result.metrics, result.left)
 
 
 class DatasetOptimizer:
@@ -266,6 +300,7 @@ class DatasetOptimizer:
         data_cache_bytes: int | None = None,
         durability: Literal["commit", "none"] | None = None,
         canary: bool = False,
+        partial: bool | None = None,
     ) -> CompactionMetrics:
         """Rewrites small fragments, and those with many deleted rows, into large ones.
 
@@ -310,6 +345,8 @@ class DatasetOptimizer:
             As in `write_dataset`.
         canary : bool, default False
             Compare all rows with those of before, as `Compaction.check` does, ahead of the commit.
+        partial : bool, default False
+            Commit the tasks that can be where others fail; `CompactionMetrics.left` tells those.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         return Compaction.execute(self._dataset, given)  # type: ignore[arg-type]

@@ -16,6 +16,8 @@ OURS_ONLY = {
     "dataset.DatasetOptimizer.compact_files.data_cache_bytes",
     "dataset.DatasetOptimizer.compact_files.durability",
     "dataset.DatasetOptimizer.compact_files.canary",
+    "dataset.DatasetOptimizer.compact_files.partial",
+    "optimize.Compaction.commit.partial",
     "dataset.LanceDataset.commit.durability",
     "dataset.LanceDataset.commit.idempotency_token",
     "dataset.LanceDataset.commit.session",
@@ -132,6 +134,7 @@ def test_options_of_compaction():
         "data_cache_bytes",
         "durability",
         "canary",
+        "partial",
     }
 
 

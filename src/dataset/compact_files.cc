@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,10 @@ arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
     const NewFiles unused = FilesOf(run.results, dataset.state()->location);
     return run.status;
   }
-  return CommitResults(dataset, std::move(run.results), plan.options, check);
+  ARROW_ASSIGN_OR_RAISE(auto result,
+                        CommitResults(dataset, std::move(run.results), plan.options, check));
+  std::ranges::move(run.left, std::back_inserter(result.left));
+  return result;
 }
 
 }  // namespace dataset

@@ -29,7 +29,8 @@ class TaskRunner {
         plan_(plan),
         progress_(progress),
         may_start_(may_start),
-        results_(plan.tasks.size()) {}
+        results_(plan.tasks.size()),
+        failures_(plan.tasks.size()) {}
 
   // In order of the tasks. After a failure the results of the tasks that had ended are in `done()`.
   arrow::Status Run() {
@@ -41,7 +42,7 @@ class TaskRunner {
     }
     if (num_threads == 1) {
       for (size_t i = 0; i < num_tasks && MayStartNext(); ++i) {
-        ARROW_RETURN_NOT_OK(RunTask(i, [&](const Progress& progress) {
+        ARROW_RETURN_NOT_OK(TryTask(i, [&](const Progress& progress) {
           return progress_ ? progress_(Sum(progress.rows)) : arrow::Status::OK();
         }));
       }
@@ -56,6 +57,18 @@ class TaskRunner {
       if (result) done.push_back(*std::move(result));
     }
     return done;
+  }
+
+  std::vector<LeftTask> left() const {
+    std::vector<LeftTask> left;
+    for (size_t i = 0; i < failures_.size(); ++i) {
+      if (failures_[i].ok()) continue;
+      LeftTask& task = left.emplace_back(LeftTask{.reason = failures_[i]});
+      for (const FragmentMetadata& fragment : plan_.tasks[i].fragments) {
+        task.fragment_ids.push_back(fragment.id());
+      }
+    }
+    return left;
   }
 
  private:
@@ -79,6 +92,20 @@ class TaskRunner {
     return arrow::Status::OK();
   }
 
+  // With `partial`, a failure is the task's alone, unless it was told to end.
+  arrow::Status TryTask(size_t index, const ProgressCallback& progress) {
+    bool was_ended = false;
+    const auto may_go_on = [&](const Progress& reached) {
+      const arrow::Status status = progress(reached);
+      was_ended = !status.ok();
+      return status;
+    };
+    const arrow::Status status = RunTask(index, may_go_on);
+    if (status.ok() || was_ended || !plan_.options.partial) return status;
+    failures_[index] = status;
+    return arrow::Status::OK();
+  }
+
   // The calling thread only reports progress: the callback is its alone.
   arrow::Status RunOnThreads(size_t num_threads) {
     std::mutex mutex;
@@ -91,7 +118,7 @@ class TaskRunner {
       arrow::Status status;
       for (size_t i = next++; i < plan_.tasks.size() && status.ok() && !stopped && MayStartNext();
            i = next++) {
-        status = RunTask(i, [&](const Progress&) {
+        status = TryTask(i, [&](const Progress&) {
           return stopped ? Cancelled("another task failed") : arrow::Status::OK();
         });
       }
@@ -140,6 +167,7 @@ class TaskRunner {
   const MayStart& may_start_;
   CompactionOptions options_;
   std::vector<std::optional<RewriteResult>> results_;
+  std::vector<arrow::Status> failures_;
   std::atomic<uint64_t> rows_done_ = 0;
   std::atomic<uint64_t> tasks_done_ = 0;
   uint64_t total_rows_ = 0;
@@ -152,6 +180,7 @@ CompactionRun RunTasks(const Dataset& dataset, const CompactionPlan& plan,
   TaskRunner runner(dataset, plan, progress, may_start);
   CompactionRun run;
   run.status = runner.Run();
+  run.left = runner.left();
   run.results = std::move(runner).done();
   return run;
 }

@@ -13,6 +13,7 @@ namespace glaive::dataset {
 // What became of a plan's tasks: not all of them ended where one failed, or none more was to start.
 struct CompactionRun {
   std::vector<RewriteResult> results;  // of those that ended, in order of the tasks
+  std::vector<LeftTask> left;          // those that failed, where the others go on
   arrow::Status status;                // the first failure, or what the progress callback returned
 };
 

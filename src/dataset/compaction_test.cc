@@ -170,7 +170,7 @@ TEST(CompactionTest, OutputsAreEvenAndASecondRunDoesNothing) {
       EXPECT_GE(rows, target);
       EXPECT_LT(rows, 2 * target);
     }
-    EXPECT_EQ(once.dataset.version(), before.version() + 2);  // ids were reserved first
+    EXPECT_EQ(once.dataset.version(), before.version() + 1);
     const auto twice = CompactFiles(once.dataset, options).ValueOrDie();
     EXPECT_EQ(twice.dataset.version(), once.dataset.version());
     EXPECT_EQ(twice.metrics.fragments_removed, 0u);
