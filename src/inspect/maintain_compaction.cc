@@ -156,7 +156,14 @@ class RollingCompaction {
       return arrow::Status::OK();
     }
     ARROW_RETURN_NOT_OK(committed.status());
+    std::set<uint64_t> left;  // by other writers, who were faster
+    for (const LeftTask& task : committed->left) {
+      report_.outcome = StepOutcome::kConflict;
+      report_.why = task.reason;
+      left.insert(task.fragment_ids.begin(), task.fragment_ids.end());
+    }
     for (const RewriteResult& result : ended) {
+      if (left.contains(result.original_fragments.front().id())) continue;
       Add(result.original_fragments, &report_.done);
       MarkDone(result.original_fragments);
     }
