@@ -87,10 +87,32 @@ def test_pylance_commits_what_glaive_made(table):
     check(table, expected)
 
 
+def add_column(dataset):
+    """A column, which other fragments have no values of."""
+    column = pa.table({"n": pa.array(range(10), pa.int32())})
+    dataset = glaive.dataset(dataset.uri)
+    schema = dataset.new_column_schema(column.schema)
+    dataset.commit_column_writes([dataset.write_fragment_column(2, column, schema)])
+
+
+def lay_over(dataset):
+    """Values of a file of their own for some rows of fragment 2."""
+    name, schema = "overlay.lance", pa.schema([("s", pa.string())])
+    with glaive.file.LanceFileWriter(f"{dataset.uri}/data/{name}", schema, version="2.2") as out:
+        out.write_batch(pa.record_batch([["laid", "over"]], schema=schema))
+    operation = glaive.LanceOperation
+    file = glaive.fragment.DataFile(name, [1], [0], 2, 2)
+    group = operation.DataOverlayGroup(2, [operation.DataOverlayFile(file, [0, 9])])
+    newest = glaive.dataset(dataset.uri)
+    glaive.LanceDataset.commit(newest, operation.DataOverlay([group]), newest.version)
+
+
+@pytest.mark.parametrize("change", [change_in_place, add_column, lay_over])
 @pytest.mark.parametrize("worker", ENGINES)
-def test_values_that_changed_in_place(table, worker):
+def test_values_that_changed_in_place(table, worker, change, monkeypatch):
+    monkeypatch.setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")
     made = results(table, glaive, ENGINES[worker], glaive)
-    change_in_place(lance.dataset(table))
+    change(lance.dataset(table))
     glaive.dataset(table).delete("a = 45")
     expected = content(lance, table)
     before = data_files(table)
@@ -183,13 +205,14 @@ def test_indices_stay_right(table, worker, when, kind):
         lance.dataset(table).create_scalar_index("a", kind)
     lance.dataset(table).delete("a IN (8, 44)")
     lance.dataset(table).update({"s": "'updated'"}, where="a = 21")
+    lance.dataset(table).update({"a": "a + 1000"}, where="a IN (11, 47)")
     change_in_place(lance.dataset(table))
     expected = content(lance, table)
     metrics = glaive.optimize.Compaction.commit(glaive.dataset(table), made)
     assert len(metrics.left) == 1
     check(table, expected)
     dataset = lance.dataset(table)
-    for condition in ("a IN (3, 8, 9, 21, 22, 44)", "a < 12", "a > 40"):
+    for condition in ("a IN (3, 8, 9, 11, 21, 22, 44, 47, 1011)", "a < 12", "a > 40"):
         indexed = dataset.to_table(filter=condition)["a"].to_pylist()
         scanned = dataset.scanner(filter=condition, use_scalar_index=False).to_table()
         assert sorted(indexed) == sorted(scanned["a"].to_pylist())

@@ -5,6 +5,7 @@ GLAIVE_RACE_SECONDS makes them go on for longer, with four processes of each eng
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import glaive
 import lance
@@ -45,3 +46,30 @@ def test_the_table_is_the_log(tmp_path):
     assert share(ours, ["append"]) > 0.9 and share(theirs, ["append"]) > 0.9
     if SECONDS:
         assert 0.5 < share(ours) / share(theirs) < 2
+
+
+def test_compaction_lands_beside_writers(tmp_path):
+    """Most of it: four writers of both engines append, delete and update meanwhile."""
+    end = time.monotonic() + SECONDS / 5
+    fragments, landed, seed = 0, 0, 1
+    while True:
+        path, count = tmp_path / str(seed), 60 if SECONDS else 12
+        lance.write_dataset(
+            racing.races.base_table(), path, max_rows_per_file=8, enable_stable_row_ids=seed % 2 == 0
+        )
+        with ThreadPoolExecutor(2) as pool:
+            writing = pool.submit(
+                racing.races.run, [glaive, lance] * 2, path, "writers", seed, count, 600
+            )
+            compacting = pool.submit(
+                racing.races.run, [glaive], path, "compactor", seed, count // 3, 600
+            )
+            logs = writing.result() + compacting.result()
+        racing.races.check([lance, glaive], path, logs)
+        fragments += sum(entry["fragments"] for entry in logs[-1])
+        landed += sum(entry["landed"] for entry in logs[-1])
+        seed += 1
+        if time.monotonic() >= end:
+            break
+    print(f"{seed - 1} races: of {fragments} fragments that were compacted, {landed} landed")
+    assert fragments > 0 and landed >= fragments / 2
