@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include <arrow/util/io_util.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -84,6 +85,13 @@ void Describe(const ColumnWriteConflict& conflict, const nb::object& error) {
   error.attr("current") = WitnessOf(conflict.current());
 }
 
+// The system's number, which an error of a store has as its last cause; 0 where there is none.
+int ErrnoOf(const arrow::Status& status) {
+  const ErrorDetail* const detail = ErrorDetail::Of(status);
+  if (detail == nullptr) return arrow::internal::ErrnoFromStatus(status);
+  return detail->cause() == nullptr ? 0 : ErrnoOf(*detail->cause());
+}
+
 nb::object ExceptionOf(const arrow::Status& status) {
   const ErrorKind kind = KindOf(status);
   const ColumnWriteConflict* const conflict = ColumnWriteConflict::Of(status);
@@ -94,7 +102,11 @@ nb::object ExceptionOf(const arrow::Status& status) {
     error.attr("retryable") = detail->retryable();
     if (!detail->path().empty()) error.attr("path") = ToUnicode(detail->path());
     if (detail->offset().has_value()) error.attr("offset") = *detail->offset();
-    if (detail->cause() != nullptr) {
+    if (const int number = ErrnoOf(status);
+        number != 0 && PyObject_HasAttrString(error.ptr(), "errno")) {
+      error.attr("errno") = number;
+    }
+    if (detail->cause() != nullptr && ErrorDetail::Of(*detail->cause()) != nullptr) {
       PyException_SetCause(error.ptr(), ExceptionOf(*detail->cause()).release().ptr());
     }
   }

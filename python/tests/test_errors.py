@@ -1,10 +1,13 @@
 """Each error is pylance's built-in class, and carries what programs read."""
 
+import errno
 import pickle
+import resource
 from pathlib import Path
 
 import glaive
 import glaive.commit
+import numpy as np
 import pyarrow as pa
 import pytest
 from glaive import errors
@@ -146,3 +149,26 @@ def test_text_of_damaged_files(small):
     manifest.write_bytes(damaged)
     with pytest.raises(errors.EngineError, match=r"int\\xff4"):
         glaive.dataset(small.uri).to_table()
+
+
+def test_the_systems_number_is_there(path):
+    """As for any OSError: a full disk, here a limit on sizes, is told from other failures."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    rows = pa.table({"a": np.random.default_rng(1).integers(0, 1 << 60, 100_000)})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(OSError) as caught:
+            glaive.write_dataset(rows, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG
+    assert caught.value.kind == "IO" and caught.value.__cause__ is None
+    assert not list(Path(path).glob("data/*.lance"))
+
+
+def test_a_missing_file_has_its_number_too(small, path):
+    victim = small.get_fragment(1).data_files()[0].path
+    Path(path, "data", victim).unlink()
+    with pytest.raises(FileNotFoundError) as caught:
+        glaive.dataset(path, session=glaive.Session()).to_table()
+    assert caught.value.errno == errno.ENOENT

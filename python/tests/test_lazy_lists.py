@@ -132,3 +132,5 @@ def test_a_version_that_went(many, path):
     assert entries[0]["version"] == 1
     with pytest.raises(ValueError, match="version 1 was not found"):
         entries[0]["timestamp"]
+    assert [len(entry) for entry in entries] == [3] * len(entries)
+    assert repr(entries[0]) == "<version 1, cleaned up>"

@@ -1,6 +1,8 @@
 #include "cli/json_rows.h"
 
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 #include <arrow/array.h>
@@ -9,6 +11,8 @@
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/util/base64.h>
+#include <arrow/util/float16.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace glaive::cli {
@@ -17,6 +21,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 arrow::Result<Json> ValueOf(const arrow::Array& array, int64_t i);
+
+// JSON has no names for what is no number. Of a float the digits are those that tell it from
+// others.
+template <typename Float>
+Json FloatOf(Float value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
 
 template <typename ArrayType>
 Json NumberOf(const arrow::Array& array, int64_t i) {
@@ -60,8 +73,14 @@ arrow::Result<Json> ValueOf(const arrow::Array& array, int64_t i) {
     case arrow::Type::UINT16: return NumberOf<arrow::UInt16Array>(array, i);
     case arrow::Type::UINT32: return NumberOf<arrow::UInt32Array>(array, i);
     case arrow::Type::UINT64: return NumberOf<arrow::UInt64Array>(array, i);
-    case arrow::Type::FLOAT: return NumberOf<arrow::FloatArray>(array, i);
-    case arrow::Type::DOUBLE: return NumberOf<arrow::DoubleArray>(array, i);
+    case arrow::Type::HALF_FLOAT: {
+      const auto bits = static_cast<const arrow::HalfFloatArray&>(array).Value(i);
+      return FloatOf(arrow::util::Float16::FromBits(bits).ToFloat());
+    }
+    case arrow::Type::FLOAT: return FloatOf(static_cast<const arrow::FloatArray&>(array).Value(i));
+    case arrow::Type::DOUBLE:
+      return FloatOf(static_cast<const arrow::DoubleArray&>(array).Value(i));
+    case arrow::Type::DURATION: return NumberOf<arrow::DurationArray>(array, i);
     case arrow::Type::STRING: return Json(ViewOf<arrow::StringArray>(array, i));
     case arrow::Type::LARGE_STRING: return Json(ViewOf<arrow::LargeStringArray>(array, i));
     case arrow::Type::BINARY:
@@ -87,7 +106,44 @@ arrow::Result<Json> ValueOf(const arrow::Array& array, int64_t i) {
   return Json(scalar->ToString());
 }
 
+// Text that is no UTF-8 comes out with replacement characters.
+std::string TextOf(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A field by RFC 4180; nothing at all for null, which an empty string is not.
+std::string CsvField(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_boolean() || value.is_number()) return value.dump();
+  const std::string text = value.is_string() ? value.get<std::string>() : TextOf(value);
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field + "\"";
+}
+
 }  // namespace
+
+std::string CsvHeader(const arrow::Schema& schema) {
+  std::string line;
+  for (const auto& field : schema.fields()) {
+    if (!line.empty()) line += ',';
+    line += CsvField(field->name());
+  }
+  return line + "\n";
+}
+
+arrow::Result<std::string> CsvLines(const arrow::RecordBatch& batch) {
+  std::string lines;
+  for (int64_t row = 0; row < batch.num_rows(); ++row) {
+    for (int i = 0; i < batch.num_columns(); ++i) {
+      if (i > 0) lines += ',';
+      ARROW_ASSIGN_OR_RAISE(const Json value, ValueOf(*batch.column(i), row));
+      lines += CsvField(value);
+    }
+    lines += '\n';
+  }
+  return lines;
+}
 
 arrow::Result<std::string> JsonLines(const arrow::RecordBatch& batch) {
   std::string lines;
@@ -96,8 +152,7 @@ arrow::Result<std::string> JsonLines(const arrow::RecordBatch& batch) {
     for (int i = 0; i < batch.num_columns(); ++i) {
       ARROW_ASSIGN_OR_RAISE(object[batch.column_name(i)], ValueOf(*batch.column(i), row));
     }
-    // Text that is no UTF-8 comes out with replacement characters.
-    lines += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+    lines += TextOf(object);
     lines += '\n';
   }
   return lines;

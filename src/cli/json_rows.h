@@ -7,9 +7,10 @@
 
 namespace glaive::cli {
 
-// The rows of a batch as JSON, one object and one line for each. Numbers are numbers, structs
-// objects, lists arrays, maps arrays of pairs, binary values base64; what JSON has no word for
-// (times, decimals) is text as Arrow prints it, NaN and infinities are null.
+// Rows as text; docs/command.md has how each type is written. In CSV values are as in JSON, lists,
+// structs and maps being JSON in a quoted field; null is an empty field without quotes.
 arrow::Result<std::string> JsonLines(const arrow::RecordBatch& batch);
+std::string CsvHeader(const arrow::Schema& schema);
+arrow::Result<std::string> CsvLines(const arrow::RecordBatch& batch);
 
 }  // namespace glaive::cli

@@ -1,8 +1,10 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_code.h"
@@ -299,6 +301,17 @@ struct AllOptions {
   DemoOptions demo;
 };
 
+// Names all verbs where the first word is none of them.
+std::optional<std::string> UnknownVerb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
+  std::string names;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (verb->get_name() == argv[1]) return std::nullopt;
+    names += (names.empty() ? "" : ", ") + verb->get_name();
+  }
+  return fmt::format("no verb {}: there are {}", argv[1], names);
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{"Looks at Lance tables, checks, repairs and compacts them", "glaive"};
   app.set_version_flag("--version", GLAIVE_VERSION);
@@ -320,6 +333,10 @@ int Main(int argc, char** argv) {
   AddCompact(app, verbs, options.compact);
   AddMaintain(app, verbs, options.maintain);
   AddDemo(app, verbs, options.demo);
+  if (const auto text = UnknownVerb(app, argc, argv)) {
+    std::fprintf(stderr, "glaive: %s\n", text->c_str());
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -4,10 +4,13 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,13 +28,20 @@ namespace {
 
 constexpr char kVersionKey[] = "glaive:version";
 
-// The version that was read travels as metadata of the stream, which is removed again.
+// The version that was read travels as metadata of the stream, which is removed again. Where there
+// is no stream, a line that says why stands in its place.
+constexpr int64_t kMostText = 1000;
+constexpr std::string_view kNoStream = "none";
 constexpr char kScript[] = R"(
 import os, sys
-import pyarrow as pa
-import lance
 uri, version = sys.argv[1:]
-dataset = lance.dataset(uri, version=int(version) if version else None)
+try:
+    import pyarrow as pa
+    import lance
+    dataset = lance.dataset(uri, version=int(version) if version else None)
+except Exception as error:
+    sys.stdout.write("none" + f"{type(error).__name__}: {error}")
+    sys.exit()
 rows = dataset.scanner(with_row_id=True, with_row_address=True).to_reader()
 names = [n for n in rows.schema.names if n not in ("_rowid", "_rowaddr")] + ["_rowid", "_rowaddr"]
 fields = [rows.schema.field(n) for n in names]
@@ -81,10 +91,22 @@ class Child final : public arrow::io::InputStream {
     return arrow::Status::OK();
   }
   bool closed() const override { return fd_ < 0; }
+
+  // The next bytes, which are read again afterwards.
+  arrow::Result<std::string> Peek4() {
+    std::string head(4, '\0');
+    ARROW_ASSIGN_OR_RAISE(const int64_t done, Read(4, head.data()));
+    head.resize(static_cast<size_t>(done));
+    position_ = 0;
+    peeked_ = head;
+    return head;
+  }
   arrow::Result<int64_t> Tell() const override { return position_; }
 
   arrow::Result<int64_t> Read(int64_t num_bytes, void* out) override {
-    int64_t done = 0;
+    int64_t done = std::min(num_bytes, static_cast<int64_t>(peeked_.size()));
+    std::memcpy(out, peeked_.data(), static_cast<size_t>(done));
+    peeked_.erase(0, static_cast<size_t>(done));
     while (done < num_bytes) {
       const ssize_t got =
           ::read(fd_, static_cast<char*>(out) + done, static_cast<size_t>(num_bytes - done));
@@ -110,6 +132,7 @@ class Child final : public arrow::io::InputStream {
   pid_t pid_;
   int fd_;
   int64_t position_ = 0;
+  std::string peeked_;
 };
 
 // The same rows under the schema that pylance gave.
@@ -137,10 +160,15 @@ arrow::Result<PylanceRows> ReadByPylance(const std::string& python, const std::s
                                          std::optional<uint64_t> version) {
   ARROW_ASSIGN_OR_RAISE(const auto child, Child::Start({python, "-c", kScript, uri,
                                                         version ? std::to_string(*version) : ""}));
-  const auto opened = arrow::ipc::RecordBatchStreamReader::Open(child);
-  if (!opened.ok()) {
-    return arrow::Status::Invalid(python, " gave no rows of ", uri, " (see above)");
+  ARROW_ASSIGN_OR_RAISE(const std::string head, child->Peek4());
+  if (head == kNoStream) {
+    ARROW_ASSIGN_OR_RAISE(const auto text, child->Read(kMostText));
+    return arrow::Status::Invalid(python, " gave no rows of ", uri, ": ",
+                                  text->ToString().substr(kNoStream.size()),
+                                  " (--python names a Python that has pylance)");
   }
+  const auto opened = arrow::ipc::RecordBatchStreamReader::Open(child);
+  if (!opened.ok()) return arrow::Status::Invalid(python, " gave no rows of ", uri);
   const auto& schema = *(*opened)->schema();
   PylanceRows result;
   ARROW_ASSIGN_OR_RAISE(const std::string text, schema.metadata()->Get(kVersionKey));

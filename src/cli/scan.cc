@@ -1,9 +1,7 @@
 #include <unistd.h>
-#include <memory>
-#include <string>
-#include <utility>
 
-#include <arrow/csv/writer.h>
+#include <string>
+
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
 
@@ -17,40 +15,30 @@
 namespace glaive::cli {
 namespace {
 
-arrow::Status WriteJson(ScanStream& rows, StandardOutput& out) {
+arrow::Status WriteText(ScanStream& rows, RowFormat format, StandardOutput& out) {
+  if (format == RowFormat::kCsv) ARROW_RETURN_NOT_OK(out.Write(CsvHeader(*rows.schema())));
   while (true) {
     ARROW_RETURN_NOT_OK(CheckInterrupt());
     ARROW_ASSIGN_OR_RAISE(const auto batch, rows.Next());
     if (batch == nullptr) break;
-    ARROW_ASSIGN_OR_RAISE(const std::string lines, JsonLines(*batch));
+    ARROW_ASSIGN_OR_RAISE(const std::string lines,
+                          format == RowFormat::kCsv ? CsvLines(*batch) : JsonLines(*batch));
     ARROW_RETURN_NOT_OK(out.Write(lines));
   }
   return arrow::Status::OK();
 }
 
-arrow::Status WriteBatches(ScanStream& rows, arrow::ipc::RecordBatchWriter& writer) {
-  while (true) {
-    ARROW_RETURN_NOT_OK(CheckInterrupt());
-    ARROW_ASSIGN_OR_RAISE(const auto batch, rows.Next());
-    if (batch == nullptr) return writer.Close();
-    ARROW_RETURN_NOT_OK(writer.WriteRecordBatch(*batch));
-  }
-}
-
-arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchWriter>> MakeWriter(
-    RowFormat format, arrow::io::OutputStream* out, const std::shared_ptr<arrow::Schema>& schema) {
-  if (format == RowFormat::kCsv) return arrow::csv::MakeCSVWriter(out, schema);
+arrow::Status WriteArrow(ScanStream& rows, StandardOutput& out) {
   if (isatty(STDOUT_FILENO) != 0) {
     return arrow::Status::Invalid("Arrow's stream is no text: send it to a file or a program");
   }
-  return arrow::ipc::MakeStreamWriter(out, schema);
-}
-
-arrow::Status Write(RowFormat format, ScanStream& rows) {
-  StandardOutput out;
-  if (format == RowFormat::kJsonLines) return WriteJson(rows, out);
-  ARROW_ASSIGN_OR_RAISE(const auto writer, MakeWriter(format, &out, rows.schema()));
-  return WriteBatches(rows, *writer);
+  ARROW_ASSIGN_OR_RAISE(const auto writer, arrow::ipc::MakeStreamWriter(&out, rows.schema()));
+  while (true) {
+    ARROW_RETURN_NOT_OK(CheckInterrupt());
+    ARROW_ASSIGN_OR_RAISE(const auto batch, rows.Next());
+    if (batch == nullptr) return writer->Close();
+    ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*batch));
+  }
 }
 
 }  // namespace
@@ -64,7 +52,9 @@ arrow::Status ScanRows(const ScanVerbOptions& options) {
   scan.limit = options.limit;
   scan.offset = options.offset;
   ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(dataset, scan));
-  return Write(options.format, *rows);
+  StandardOutput out;
+  return options.format == RowFormat::kArrow ? WriteArrow(*rows, out)
+                                             : WriteText(*rows, options.format, out);
 }
 
 }  // namespace glaive::cli

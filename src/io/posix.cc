@@ -5,10 +5,14 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
+
+#include <arrow/util/io_util.h>
 
 #include "core/error.h"
 #include "core/per_process.h"
@@ -55,11 +59,18 @@ int Descriptor::Close() {
 
 arrow::Status PosixError(std::string_view path, std::string_view action, int error_number) {
   const std::string reason = std::generic_category().message(error_number);
+  const auto numbered = [&](const arrow::Status& status) {
+    const ErrorDetail& detail = *ErrorDetail::Of(status);
+    auto number = std::make_shared<arrow::Status>(
+        arrow::internal::StatusFromErrno(error_number, arrow::StatusCode::IOError, reason));
+    return status.WithDetail(std::make_shared<ErrorDetail>(
+        detail.kind(), detail.retryable(), detail.path(), detail.offset(), std::move(number)));
+  };
   switch (error_number) {
     case ENOENT:
-    case ENOTDIR: return FileNotFound({path}, "cannot {}: {}", action, reason);
-    case EEXIST: return AlreadyExists(Location{path}, "cannot {}: {}", action, reason);
-    default: return IOError({path}, "cannot {}: {}", action, reason);
+    case ENOTDIR: return numbered(FileNotFound({path}, "cannot {}: {}", action, reason));
+    case EEXIST: return numbered(AlreadyExists(Location{path}, "cannot {}: {}", action, reason));
+    default: return numbered(IOError({path}, "cannot {}: {}", action, reason));
   }
 }
 

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
@@ -249,3 +250,15 @@ def test_compact_with_a_canary(table):
     report = run_json("compact", table, "--canary")
     assert report["canary"] == {"rows": NUM_FRAGMENTS * ROWS - 2, "old_fragments": NUM_FRAGMENTS, "new_fragments": 1}
     assert lance.dataset(table).to_table() == before
+
+
+def test_an_unknown_verb(table):
+    assert "no verb foo: there are info, versions, " in error_of("foo", table, expect=2)
+
+
+def test_compare_without_pylance(table, tmp_path):
+    python = tmp_path / "python3"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
+    python.chmod(0o755)
+    line = error_of("compare", table, "--engine-b", "pylance", "--python", python, expect=2)
+    assert "ModuleNotFoundError" in line and "--python" in line

@@ -1,5 +1,6 @@
 """The verbs of the command that look into tables: log, diff, scan, verify, repair, orphans, compare, conflicts."""
 
+import csv
 import io
 import json
 import shutil
@@ -7,8 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
+from decimal import Decimal
 
 import lance
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -124,6 +128,49 @@ def test_scan_as_csv_and_arrow(table):
     assert read.equals(expected)
     stream = run("scan", table, "--format", "arrow", text=False).stdout
     assert pa.ipc.open_stream(stream).read_all().equals(lance.dataset(table).to_table())
+
+
+def test_every_type_has_one_text(tmp_path):
+    nan, inf = float("nan"), float("inf")
+    columns = {
+        "decimal": (pa.decimal128(10, 2), [Decimal("-1.50")], "-1.50"),
+        "date": (pa.date32(), [date(1960, 1, 2)], "1960-01-02"),
+        "time": (pa.time64("ns"), [3_600_000_000_001], "01:00:00.000000001"),
+        "moment": (pa.timestamp("us"), [-1], "1969-12-31 23:59:59.999999"),
+        "zoned": (pa.timestamp("ms", "Europe/Berlin"), [1], "1970-01-01 00:00:00.001Z"),
+        "duration": (pa.duration("s"), [5], 5),
+        "bytes": (pa.binary(), [b"\x00\xff"], "AP8="),
+        "two_bytes": (pa.binary(2), [b"ab"], "YWI="),
+        "quoted": (pa.large_string(), ['q"x,\ny'], 'q"x,\ny'),
+        "empty": (pa.string(), [""], ""),
+        "half": (pa.float16(), [np.float16(0.1)], 0.1),
+        "single": (pa.float32(), [0.1], 0.1),
+        "nan": (pa.float64(), [nan], "NaN"),
+        "infinity": (pa.float32(), [inf], "Infinity"),
+        "below": (pa.float16(), [np.float16(-inf)], "-Infinity"),
+        "large": (pa.uint64(), [2**64 - 1], 2**64 - 1),
+        "yes": (pa.bool_(), [True], True),
+        "list": (pa.list_(pa.float32()), [[1.5, None, nan]], [1.5, None, "NaN"]),
+        "pair": (pa.list_(pa.int8(), 2), [[1, 2]], [1, 2]),
+        "struct": (pa.struct({"x": pa.string()}), [{"x": 'a"b'}], {"x": 'a"b'}),
+        "code": (pa.dictionary(pa.int8(), pa.string()), ["word"], "word"),
+        "map": (pa.map_(pa.string(), pa.int8()), [[("k", 1)]], [{"key": "k", "value": 1}]),
+    }
+    table = pa.table({name: pa.array([*values, None], kind) for name, (kind, values, _) in columns.items()})
+    lance.write_dataset(table, tmp_path / "types", data_storage_version="2.2")
+    full, empty = map(json.loads, run("scan", tmp_path / "types").stdout.splitlines())
+    assert full["half"] == pytest.approx(0.1, rel=1e-3)
+    expected = {name: text for name, (_, _, text) in columns.items()}
+    assert {**full, "half": 0.1} == expected
+    assert empty == dict.fromkeys(columns)
+
+    text = run("scan", tmp_path / "types", "--format", "csv", text=False).stdout.decode()
+    header, row, nulls = csv.reader(io.StringIO(text, newline=""))
+    assert header == list(columns) and nulls == [""] * len(columns)
+    for name, cell in zip(header, row, strict=True):
+        assert cell == (full[name] if isinstance(full[name], str) else json.dumps(full[name], separators=(",", ":")))
+    assert text.splitlines()[-1] == "," * (len(columns) - 1)
+    assert ',"",' in text  # an empty string is not null
 
 
 @pytest.mark.parametrize("form", ["json", "arrow"])
