@@ -20,6 +20,8 @@ class EngineError(Exception):
         The file concerned, relative to the dataset's root where it lies in it.
     offset : int, optional
         Byte of `path` at which the fault was noticed.
+
+    Those that are an OSError have `errno` where the system gave a number: ENOSPC for a full disk.
     """
 
     kind: str = "Internal"
