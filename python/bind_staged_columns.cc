@@ -27,6 +27,10 @@ namespace {
 // A fragment's id, what StreamFromPython takes, and the schema.
 using Item = std::tuple<uint64_t, nb::object, TableSchema>;
 
+// Fragment, columns, rows.
+using PythonRowsRead =
+    std::tuple<uint64_t, std::vector<std::string>, std::optional<std::vector<uint32_t>>>;
+
 std::vector<StagedColumns> Stage(const Dataset& dataset, const std::vector<Item>& items,
                                  bool live_rows_only, std::vector<std::string> reads) {
   const Call call;
@@ -81,16 +85,22 @@ void BindStagedColumns(nb::module_& m) {
   m.def(
       "commit_columns",
       [](const Dataset& dataset, const std::vector<StagedColumns>& staged,
-         std::vector<std::string> reads, std::optional<std::string> message,
-         std::map<std::string, std::string> properties) {
+         std::vector<std::string> reads, const std::vector<PythonRowsRead>& row_reads,
+         std::optional<std::string> message, std::map<std::string, std::string> properties) {
         const Call call;
+        std::vector<RowsRead> rows_read;
+        for (const auto& [fragment_id, columns, rows] : row_reads) {
+          rows_read.push_back({fragment_id, columns, rows});
+        }
         const CommitColumnsOptions options{.reads = std::move(reads),
+                                           .row_reads = std::move(rows_read),
                                            .transaction_properties = std::move(properties),
                                            .commit_message = std::move(message),
                                            .progress = call.PollSignals()};
         return call.Run([&] { return CommitColumns(dataset, staged, options); });
       },
-      "dataset"_a, "staged"_a, "reads"_a, "commit_message"_a, "transaction_properties"_a);
+      "dataset"_a, "staged"_a, "reads"_a, "row_reads"_a, "commit_message"_a,
+      "transaction_properties"_a);
 }
 
 }  // namespace glaive::python

@@ -151,15 +151,31 @@ arrow::Result<std::vector<StagedColumns>> StageColumns(const Dataset& dataset,
                                                        std::span<const FragmentColumns> columns,
                                                        const StageOptions& options = {});
 
-/// Removes the file. Errors: InvalidInput where a version refers to it.
+/// Removes the files. What was committed since they were staged is looked through once for all: the
+/// transactions, and the manifests of versions that do not say what they did. Errors: InvalidInput
+/// where a version refers to one of them; all are kept then.
+arrow::Status Discard(const Dataset& dataset, std::span<const StagedColumns> staged);
 arrow::Status Discard(const Dataset& dataset, const StagedColumns& staged);
 /// The same by the place that it was staged in.
 arrow::Status Discard(const StagedColumns& staged);
+
+/// Some rows of any fragment, written or not, that values were computed from.
+struct RowsRead {
+  uint64_t fragment_id = 0;
+  std::vector<std::string> columns;  ///< dotted paths
+  /// Among the fragment's physical rows, deleted ones included, in any order. Absent: all of them.
+  std::optional<std::vector<uint32_t>> rows;
+};
 
 struct CommitColumnsOptions {
   /// As in StageOptions, for all that is committed. What was not said when it was staged is looked
   /// up in the version that was read.
   std::vector<std::string> reads;
+  /// The commit is refused if one of the columns was changed in these rows since the fragment was
+  /// staged, or where it was not, since the first of all was: by a file for the whole column, by an
+  /// overlay that covers one of them, by an update or compaction that took them elsewhere. Looked
+  /// up in that version, which has to be there.
+  std::vector<RowsRead> row_reads;
   std::map<std::string, std::string> transaction_properties;
   std::optional<std::string> commit_message;
   Durability durability = Durability::kDefault;

@@ -957,6 +957,7 @@ def commit_columns(
     dataset: Dataset,
     staged: Sequence[StagedColumns],
     reads: Sequence[str],
+    row_reads: Sequence[tuple[int, Sequence[str], Sequence[int] | None]],
     commit_message: str | None,
     transaction_properties: dict[str, str],
 ) -> Dataset: ...

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .types import ReaderLike
 
     ColumnSchema: TypeAlias = LanceSchema | pa.Schema
+    Read: TypeAlias = str | tuple[int, list[str]] | tuple[int, list[str], Iterable[int]]
 
 
 class StagedColumns:
@@ -190,7 +191,7 @@ class ColumnWriteVerbs:
         self,
         staged: StagedColumns | Iterable[StagedColumns],
         *,
-        reads: list[str] | None = None,
+        reads: list[Read] | None = None,
         commit_message: str | None = None,
         transaction_properties: dict[str, str] | None = None,
     ) -> None:
@@ -203,8 +204,12 @@ class ColumnWriteVerbs:
         ----------
         staged : StagedColumns or iterable of them
             Several for one fragment must be for different columns.
-        reads : list of str, optional
-            As in `write_fragment_column`, for all of them.
+        reads : list of str or tuple, optional
+            What the values were computed from. A column's name is as in `write_fragment_column`,
+            for all of `staged`. ``(fragment_id, columns)`` and ``(fragment_id, columns, rows)`` say
+            it of one fragment, written or not, and of some of its physical rows, by their offsets:
+            changes of other rows, as by an overlay or an update, do not count then. Since the
+            fragment was staged; where it was not, since the first of `staged` was.
         commit_message : str, optional
         transaction_properties : dict, optional
 
@@ -223,6 +228,14 @@ class ColumnWriteVerbs:
             if not isinstance(each, StagedColumns):
                 raise TypeError(f"expected StagedColumns, got {type(each).__name__}")
         natives = [each._native for each in given]
+        names = [read for read in reads or [] if isinstance(read, str)]
+        rows = [_rows_read(*read) for read in reads or [] if not isinstance(read, str)]
         self._ds = _native.commit_columns(
-            self._ds, natives, reads or [], commit_message, transaction_properties or {}
+            self._ds, natives, names, rows, commit_message, transaction_properties or {}
         )
+
+
+def _rows_read(
+    fragment_id: int, columns: list[str], rows: Iterable[int] | None = None
+) -> tuple[int, list[str], list[int] | None]:
+    return fragment_id, columns, None if rows is None else list(rows)

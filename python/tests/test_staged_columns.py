@@ -139,15 +139,28 @@ def test_damaged_json_is_refused(path, change):
         glaive.StagedColumns.from_json(json.dumps(parts))
 
 
-def test_values_of_one_fragment_do_not_become_anothers(path):
-    dataset = glaive.dataset(path)
-    told = json.loads(stage(dataset, 0, n=[1, 2, 3]).to_json())
-    moved = glaive.StagedColumns.from_json(json.dumps({**told, "fragment_id": 1}))
-    with pytest.raises(CommitConflictError, match="it was staged for a fragment that has "):
-        dataset.commit_column_writes([moved])
-    assert lance.dataset(path).version == dataset.version == 1
+@pytest.mark.parametrize("place", ["fragment_id", "read_version", "column_indices", "fields"])
+def test_what_is_staged_is_not_edited(path, place):
+    """Values of one fragment or column never become those of another."""
+    told = json.loads(stage(glaive.dataset(path), 0, n=[1, 2, 3]).to_json())
+    same = json.dumps(dict(reversed(told.items())), indent=2)
+    assert glaive.StagedColumns.from_json(same).fragment_id == 0
+    holder = told if place in told else told["file"]
+    holder[place] = holder[place] + 1 if place in told else [1]
+    with pytest.raises(ValueError, match="checksum does not fit|not in the schema"):
+        glaive.StagedColumns.from_json(json.dumps(told))
 
 
+def test_what_is_staged_travels(path, monkeypatch):
+    """By a relative path, to where that would be another place."""
+    monkeypatch.chdir(os.path.dirname(path))
+    dataset = glaive.dataset(os.path.basename(path))
+    first, second = (pickle.dumps(stage(dataset, 0, n=[i] * 3)) for i in (1, 2))
+    monkeypatch.chdir("/")
+    pickle.loads(first).discard()
+    assert pickle.loads(first).path not in data_files(path)
+    glaive.dataset(path).commit_column_writes(pickle.loads(second))
+    assert read(path)["n"][:3] == [2, 2, 2]
 
 def test_one_version_of_many_fragments(path):
     dataset = glaive.dataset(path)
@@ -399,7 +412,7 @@ def test_case_18_reserved_names(path, name):
         dataset.write_fragment_column(0, rows, forged)
     staged = stage(dataset, 0, **{"y" * len(name): [1, 2, 3]})
     text = staged.to_json().replace((b"y" * len(name)).hex(), name.encode().hex())
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match="checksum"):
         dataset.commit_column_writes(glaive.StagedColumns.from_json(text))
     assert lance.dataset(path).version == 1
 
@@ -669,6 +682,43 @@ def test_reads_named_when_staged(path):
         latest.commit_column_writes(unnamed, reads=["v"])
     with pytest.raises(ValueError, match="'nowhere'"):
         latest.commit_column_writes(unnamed, reads=["nowhere"])
+
+
+def test_rows_read(path):
+    """Changes of other rows than those that were read do not count."""
+    stale = glaive.dataset(path)
+    staged = [stage(stale, i, y=[1, 2, 3]) for i in (0, 1)]
+    overlay(path, 0, "v", [1], [77])
+    lance.dataset(path).update({"v": "0"}, where="id = 5")
+    for reads in ([(0, ["v"])], [(0, ["v"], [2, 1])], ["id", (0, ["v"], range(3))]):
+        with pytest.raises(ColumnWriteConflict, match="computed from") as raised:
+            stale.commit_column_writes(staged[:1], reads=reads)
+        assert (raised.value.fragment_id, raised.value.field) == (0, "v")
+    with pytest.raises(ColumnWriteConflict, match="moved"):
+        stale.commit_column_writes(staged[:1], reads=[(1, ["v"], [2])])
+    with pytest.raises(ValueError, match="row 3"):
+        stale.commit_column_writes(staged[:1], reads=[(1, ["v"], [3])])
+    stale.commit_column_writes(staged[:1], reads=["w", (0, ["v"], [0, 2]), (1, ["v"], [0, 1])])
+    assert read(path)["y"] == [1, 2, 3, None, None, None]
+    refused(path, stale, staged[1:], 1)
+
+
+def test_a_merge_of_other_rows(path):
+    """Which no witness of another field would notice."""
+    stale = glaive.dataset(path)
+    staged = [stage(stale, 0, y=[1, 2, 3])]
+    rows = pa.table({name: pa.array([9, 8, 7], INT) for name in ("id", "v", "w")})
+    with LanceFileWriter(
+        f"{path}/data/others.lance", rows.schema, version=stale.data_storage_version
+    ) as writer:
+        writer.write_batch(rows.to_batches()[0])
+    file = DataFile.create(lance.dataset(path), "others.lance")
+
+    def replace(fragment):
+        fragment.files[:] = [file]
+
+    edit(path, replace)
+    assert "other files" in str(refused(path, stale, staged))
 
 
 def test_writes_of_both_engines(path):

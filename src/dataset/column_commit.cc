@@ -23,11 +23,13 @@ using State = StagedColumns::State;
 // One attempt on one version.
 class ColumnCommit {
  public:
-  ColumnCommit(std::span<const ColumnWrite> writes, const table::Manifest& latest, RowMoves& moves)
-      : writes_(writes), latest_(latest), moves_(moves), extension_(latest) {}
+  ColumnCommit(std::span<const ColumnWrite> writes, std::span<const RowRead> reads,
+               const table::Manifest& latest, RowMoves& moves)
+      : writes_(writes), reads_(reads), latest_(latest), moves_(moves), extension_(latest) {}
 
   arrow::Result<table::Operation> Make() {
     for (const ColumnWrite& write : writes_) ARROW_RETURN_NOT_OK(Add(*write.staged));
+    for (const RowRead& read : reads_) ARROW_RETURN_NOT_OK(CheckRead(read));
     ARROW_RETURN_NOT_OK(CheckRows());
     for (const ColumnWrite& write : writes_) ARROW_RETURN_NOT_OK(CheckWitnesses(write));
     ARROW_RETURN_NOT_OK(CheckRequired());
@@ -62,15 +64,34 @@ class ColumnCommit {
   arrow::Result<Target*> TargetOf(const State& staged) {
     const auto found = targets_.find(staged.fragment_id);
     if (found != targets_.end()) return &found->second;
+    ARROW_ASSIGN_OR_RAISE(auto fragment, FragmentOf(staged));
+    return &targets_.emplace(staged.fragment_id, Target{std::move(fragment), {}}).first->second;
+  }
+
+  arrow::Result<wire::DataFragment> FragmentOf(const State& staged) const {
     const auto view = latest_.fragments.Find(staged.fragment_id);
     if (!view) return Refuse(staged, "it is gone, deleted or compacted");
-    ARROW_ASSIGN_OR_RAISE(auto fragment, view->Parse());
-    return &targets_.emplace(staged.fragment_id, Target{std::move(fragment), {}}).first->second;
+    return view->Parse();
+  }
+
+  arrow::Status CheckRead(const RowRead& read) {
+    ARROW_ASSIGN_OR_RAISE(const auto fragment, FragmentOf(read.from));
+    ARROW_RETURN_NOT_OK(CheckFragment(read.from, fragment, read.restricted()));
+    ARROW_ASSIGN_OR_RAISE(const auto current, WitnessesOf(fragment, read.from.read_fields,
+                                                          {latest_.path}, read.restricted()));
+    for (const int32_t id : read.from.read_fields) {
+      const FieldWitness& then = Find(read.from.read, id);
+      const FieldWitness& now = Find(current, id);
+      if (then != now)
+        return Changed(fragment.id, id, "what the values were computed from", then, now);
+    }
+    return arrow::Status::OK();
   }
 
   // Whether its rows are those that the values are of. As far as the manifest does not tell, the
   // transactions will.
-  arrow::Status CheckFragment(const State& staged, const wire::DataFragment& fragment) {
+  arrow::Status CheckFragment(const State& staged, const wire::DataFragment& fragment,
+                              const std::vector<RowRange>* rows = nullptr) {
     if (fragment.physical_rows != 0 && fragment.physical_rows != staged.physical_rows) {
       return Refuse(staged, fmt::format("it has {} rows now; {} were staged",
                                         fragment.physical_rows, staged.physical_rows));
@@ -87,9 +108,21 @@ class ColumnCommit {
       if (is_anchored || staged.anchor.empty()) return arrow::Status::OK();
       return Refuse(staged, fmt::format("it was staged for a fragment that has {}", staged.anchor));
     }
-    const bool same_rows = fragment.deletion_file == staged.deletion_file;
+    bool same_rows = fragment.deletion_file == staged.deletion_file;
+    if (!same_rows && rows != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(same_rows,
+                            moves_.AreLive(latest_, fragment, staged.physical_rows, *rows));
+    }
     if (is_anchored && same_rows) return arrow::Status::OK();
-    open_.push_back({&staged, same_rows});
+    OpenRows open{.fragment_id = fragment.id,
+                  .read_version = staged.read_version,
+                  .same_deletions = same_rows,
+                  .files = {}};
+    if (!is_anchored && !staged.anchor.empty()) {
+      open.files = {{staged.anchor, staged.anchor_base_id},
+                    {staged.file.path, staged.file.base_id}};
+    }
+    open_.push_back({std::move(open), fragment});
     first_open_ = std::min(first_open_.value_or(staged.read_version), staged.read_version);
     return arrow::Status::OK();
   }
@@ -97,10 +130,9 @@ class ColumnCommit {
   arrow::Status CheckRows() {
     if (!first_open_) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(moves_.Read(*first_open_, latest_.version));
-    for (const auto& [staged, same_rows] : open_) {
-      const auto found = moves_.FindFor(staged->fragment_id, staged->read_version, same_rows);
-      if (!found) continue;
-      return WriteConflict(found->version, staged->fragment_id, "", found->what);
+    for (const auto& [rows, fragment] : open_) {
+      const auto found = moves_.FindFor(rows, fragment);
+      if (found) return WriteConflict(found->version, rows.fragment_id, "", found->what);
     }
     return arrow::Status::OK();
   }
@@ -116,15 +148,22 @@ class ColumnCommit {
       const FieldWitness& here = Find(current, id);
       if (staged == here) continue;
       const bool is_ours = here.base && here.base->path == write.staged->file.path;
-      return WriteConflict(
-          latest_.version, fragment.id, PathOf(extension_.schema(), id),
-          is_ours ? std::string("what was staged is committed already")
-                  : fmt::format("{} was {}, and is {} now",
-                                is_read ? "what the values were computed from" : "what is replaced",
-                                staged.ToString(), here.ToString()),
-          staged, here);
+      if (is_ours) {
+        return WriteConflict(latest_.version, fragment.id, PathOf(extension_.schema(), id),
+                             "what was staged is committed already", staged, here);
+      }
+      return Changed(fragment.id, id,
+                     is_read ? "what the values were computed from" : "what is replaced", staged,
+                     here);
     }
     return arrow::Status::OK();
+  }
+
+  arrow::Status Changed(uint64_t fragment_id, int32_t field_id, std::string_view what,
+                        const FieldWitness& then, const FieldWitness& now) const {
+    return WriteConflict(
+        latest_.version, fragment_id, PathOf(extension_.schema(), field_id),
+        fmt::format("{} was {}, and is {} now", what, then.ToString(), now.ToString()), then, now);
   }
 
   static const FieldWitness& Find(const Witnesses& witnesses, int32_t id) {
@@ -189,23 +228,25 @@ class ColumnCommit {
   }
 
   std::span<const ColumnWrite> writes_;
+  std::span<const RowRead> reads_;
   const table::Manifest& latest_;
   RowMoves& moves_;
   SchemaExtension extension_;
   std::map<uint64_t, Target> targets_;
-  struct OpenRows {
-    const State* staged;
-    bool same_rows;
+  struct Open {
+    OpenRows rows;
+    wire::DataFragment fragment;
   };
-  std::vector<OpenRows> open_;  // whose rows may have been moved
+  std::vector<Open> open_;  // whose rows may have been moved
   std::optional<uint64_t> first_open_;
 };
 
 }  // namespace
 
 arrow::Result<table::Operation> MakeColumnCommit(std::span<const ColumnWrite> writes,
+                                                 std::span<const RowRead> reads,
                                                  const table::Manifest& latest, RowMoves& moves) {
-  return ColumnCommit(writes, latest, moves).Make();
+  return ColumnCommit(writes, reads, latest, moves).Make();
 }
 
 }  // namespace glaive::dataset

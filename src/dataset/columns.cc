@@ -44,8 +44,8 @@ arrow::Result<table::Operation> Addition(const Dataset& dataset,
   }
   std::vector<dataset::ColumnWrite> writes;
   for (const StagedColumns& staged : added.staged) writes.push_back({staged.state().get(), {}, {}});
-  dataset::RowMoves moves(state.location);
-  return dataset::MakeColumnCommit(writes, *state.manifest, moves);
+  dataset::RowMoves moves(state.location, {});
+  return dataset::MakeColumnCommit(writes, {}, *state.manifest, moves);
 }
 
 arrow::Result<Dataset> CommitAdded(const Dataset& dataset, dataset::AddedColumns added,

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dataset/staged_state.h"
 #include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
@@ -17,7 +18,7 @@
 #include "glaive/refs.h"
 #include "glaive/staged_columns.h"
 #include "glaive/update.h"
-#include "testing/column_table.h"
+#include "testing/column_writes.h"
 #include "testing/counting_store.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
@@ -31,50 +32,6 @@ using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr std::nullopt_t kNull = std::nullopt;
-
-StagedColumns StageOk(const Dataset& dataset, uint64_t fragment_id, const Columns& columns,
-                      bool nullable = true) {
-  return Stage(dataset, fragment_id, columns, nullable).ValueOrDie();
-}
-
-void ExpectOk(const arrow::Result<Dataset>& made) { EXPECT_THAT(made.status(), IsOk()); }
-
-// The commit is refused, says where, and leaves table and files as they were.
-void ExpectRefused(const Dataset& dataset, const std::vector<StagedColumns>& staged,
-                   std::optional<uint64_t> fragment_id, const std::string& field,
-                   const CommitColumnsOptions& options = {}) {
-  const uint64_t version = NewestColumnTable().version();
-  const size_t files = NumDataFiles();
-  const auto made = CommitAll(dataset, staged, options);
-  ASSERT_THAT(made.status(), IsError(ErrorKind::kCommitConflict, "Commit conflict for version"));
-  EXPECT_TRUE(IsRetryable(made.status()));
-  const auto* conflict = ColumnWriteConflict::Of(made.status());
-  ASSERT_NE(conflict, nullptr) << made.status();
-  EXPECT_EQ(conflict->fragment_id(), fragment_id) << made.status();
-  EXPECT_EQ(conflict->field(), field) << made.status();
-  EXPECT_EQ(NewestColumnTable().version(), version);
-  EXPECT_EQ(NumDataFiles(), files);
-  for (const StagedColumns& each : staged) EXPECT_THAT(Discard(dataset, each), IsOk());
-  EXPECT_EQ(NumDataFiles(), files - staged.size());
-}
-
-// Lays values over some rows of fragment 0, in a file of one column.
-void LayOver(const Dataset& dataset, const std::string& column, const std::vector<uint32_t>& rows,
-             const Values& values) {
-  setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1", 1);
-  const auto stream = ColumnStream({{column, values}});
-  const std::string name = column + std::to_string(dataset.version()) + ".lance";
-  const auto file =
-      DataFileWriter::Create(ColumnTableUri() + "/data/" + name, stream->schema(), {}).ValueOrDie();
-  ASSERT_THAT(file->Write(stream->Next().ValueOrDie()), IsOk());
-  ASSERT_THAT(file->Finish().status(), IsOk());
-  operation::DataOverlay overlay;
-  overlay.groups.push_back(
-      {0, {{.data_file = DescribeDataFile(dataset, name).ValueOrDie(), .offsets = {rows}}}});
-  ExpectOk(Commit(dataset, {.read_version = dataset.version(), .operation = overlay}));
-}
 
 TEST(CommitColumnsTest, OneVersionOfNewColumns) {
   const Dataset dataset = MakeColumnTable();
@@ -199,18 +156,6 @@ TEST(CommitColumnsTest, Case12And13WinnerWroteTheField) {
   ExpectOk(CommitAll(added, {StageOk(added, 1, {{"y", {4, 5, 6}}})}));
   ExpectRefused(added, late, 1, "y");
   EXPECT_THAT(ReadColumn("y"), ElementsAre(1, 2, 3, 4, 5, 6));
-}
-
-// The metadata of fragment 0, changed by a merge that touches no file.
-void Edit(const Dataset& dataset, const std::string& from, const std::string& to) {
-  operation::Merge merge{.fragments = dataset.Fragments().ValueOrDie(),
-                         .schema = SchemaOf(dataset).ValueOrDie()};
-  std::string json = merge.fragments[0].ToJson();
-  const size_t place = json.find(from);
-  ASSERT_NE(place, std::string::npos) << json;
-  merge.fragments[0] =
-      FragmentMetadata::FromJson(json.replace(place, from.size(), to)).ValueOrDie();
-  ExpectOk(Commit(dataset, {.read_version = dataset.version(), .operation = merge}));
 }
 
 TEST(CommitColumnsTest, Case14WinnerMovedAnOverlay) {
@@ -361,9 +306,9 @@ TEST(CommitColumnsTest, Case24And25WhatCannotBeCommitted) {
   EXPECT_THAT(CommitAll(other, {StageOk(dataset, 0, {{"w", {1, 2, 3}}})}).status(),
               IsError(ErrorKind::kInvalidInput, "another table"));
   // No version of this table can tell what was read.
-  std::string json = StageOk(dataset, 0, {{"w", {1, 2, 3}}}).ToJson();
-  json.replace(json.find(R"("read_version":1)"), 16, R"("read_version":9)");
-  EXPECT_THAT(CommitAll(dataset, {StagedColumns::FromJson(json).ValueOrDie()}).status(),
+  StagedColumns::State later = *StageOk(dataset, 0, {{"w", {1, 2, 3}}}).state();
+  later.read_version = 9;
+  EXPECT_THAT(CommitAll(dataset, {dataset::MakeStagedColumns(std::move(later))}).status(),
               IsError(ErrorKind::kCommitConflict, "version 9"));
   const StagedColumns gone = StageOk(dataset, 0, {{"w", {1, 2, 3}}});
   EXPECT_THAT(Discard(dataset, gone), IsOk());

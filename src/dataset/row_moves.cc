@@ -1,22 +1,51 @@
 #include "dataset/row_moves.h"
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 
+#include "table/deletion_vector.h"
 #include "table/manifest_file.h"
 #include "table/operation.h"
 
 namespace glaive::dataset {
 
-RowMoves::Moves RowMoves::MovesOf(const std::optional<table::Transaction>& transaction) {
+namespace {
+
+bool ShareOne(const auto& left, const auto& right) {
+  return std::ranges::any_of(left, [&](const auto& file) { return right.contains(file); });
+}
+
+}  // namespace
+
+FileNames FilesOf(const wire::DataFragment& fragment) {
+  FileNames files;
+  for (const wire::DataFile& file : fragment.files) files.emplace(file.path, file.base_id);
+  return files;
+}
+
+RowMoves::Moves RowMoves::MovesOf(const std::optional<table::Transaction>& transaction) const {
   Moves moves;
   if (!transaction || !transaction->operation) return moves;
+  const table::Operation& operation = *transaction->operation;
+  const auto restate = [&](const std::vector<wire::DataFragment>& fragments) {
+    for (const wire::DataFragment& each : fragments) {
+      if (fragments_.contains(each.id)) moves.restated[each.id] = FilesOf(each);
+    }
+  };
   moves.is_known = true;
-  moves.replaces_all = std::holds_alternative<table::Overwrite>(*transaction->operation) ||
-                       std::holds_alternative<table::Restore>(*transaction->operation);
-  const auto* update = std::get_if<table::Update>(&*transaction->operation);
-  if (update == nullptr || update->mode == table::Update::Mode::kRewriteColumns ||
-      update->new_fragments.empty()) {
+  moves.replaces_all = std::holds_alternative<table::Overwrite>(operation) ||
+                       std::holds_alternative<table::Restore>(operation);
+  if (const auto* merge = std::get_if<table::Merge>(&operation)) restate(merge->fragments);
+  if (const auto* replacement = std::get_if<table::DataReplacement>(&operation)) {
+    for (const auto& [id, file] : replacement->replacements) {
+      if (fragments_.contains(id)) moves.added[id].emplace(file.path, file.base_id);
+    }
+  }
+  const auto* update = std::get_if<table::Update>(&operation);
+  if (update == nullptr) return moves;
+  restate(update->updated_fragments);
+  if (update->mode == table::Update::Mode::kRewriteColumns || update->new_fragments.empty()) {
     return moves;
   }
   for (const auto& fragment : update->updated_fragments) moves.fragments.insert(fragment.id);
@@ -40,17 +69,43 @@ arrow::Status RowMoves::Read(uint64_t after, uint64_t version) {
   return arrow::Status::OK();
 }
 
-std::optional<RowMoves::Found> RowMoves::FindFor(uint64_t fragment_id, uint64_t after,
-                                                 bool same_rows) const {
-  for (auto entry = moves_.upper_bound(after); entry != moves_.end(); ++entry) {
+std::optional<RowMoves::Found> RowMoves::FindFor(const OpenRows& rows,
+                                                 const wire::DataFragment& now) const {
+  static constexpr const char* kOtherFiles = "other files took the place of all that it had";
+  // Files of which one was beside another that is known to be of these rows.
+  FileNames known = rows.files;
+  const uint64_t id = rows.fragment_id;
+  for (auto entry = moves_.upper_bound(rows.read_version); entry != moves_.end(); ++entry) {
     const auto& [version, moves] = *entry;
     if (!moves.is_known) return Found{version, "that version does not say any more what it did"};
     if (moves.replaces_all) return Found{version, "other rows took the place of all"};
-    if (!same_rows && moves.fragments.contains(fragment_id)) {
+    if (!rows.same_deletions && moves.fragments.contains(id)) {
       return Found{version, "an update moved rows of it to another fragment"};
     }
+    if (known.empty()) continue;
+    const auto added = moves.added.find(id);
+    if (added != moves.added.end()) known.insert(added->second.begin(), added->second.end());
+    const auto restated = moves.restated.find(id);
+    if (restated == moves.restated.end()) continue;
+    if (!ShareOne(restated->second, known)) return Found{version, kOtherFiles};
+    known.insert(restated->second.begin(), restated->second.end());
   }
-  return std::nullopt;
+  if (known.empty() || now.files.empty() || ShareOne(FilesOf(now), known)) return std::nullopt;
+  return Found{moves_.empty() ? rows.read_version : moves_.rbegin()->first, kOtherFiles};
+}
+
+arrow::Result<bool> RowMoves::AreLive(const table::Manifest& manifest,
+                                      const wire::DataFragment& fragment, uint64_t physical_rows,
+                                      const std::vector<RowRange>& rows) const {
+  if (!fragment.deletion_file) return true;
+  ARROW_ASSIGN_OR_RAISE(const auto deleted,
+                        table::ReadDeletionFile(table_, manifest, fragment.id,
+                                                *fragment.deletion_file, physical_rows));
+  return std::ranges::all_of(rows, [&](const RowRange& range) {
+    const auto offsets = deleted->offsets();
+    const auto next = std::ranges::lower_bound(offsets, range.begin);
+    return next == offsets.end() || *next >= range.end;
+  });
 }
 
 }  // namespace glaive::dataset

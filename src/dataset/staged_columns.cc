@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/xxhash64.h"
 #include "dataset/schema_state.h"
 #include "dataset/staged_state.h"
 #include "glaive/staged_columns.h"
+#include "wire/fields.h"
 
 namespace glaive {
 namespace {
@@ -184,6 +186,20 @@ void RequireColumns(const StagedColumns::State& state) {
   }
 }
 
+// A path that is no UTF-8 cannot be JSON; what is replaced shows that.
+template <typename AnyJson>
+std::string Dump(const AnyJson& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Of all that is said, in whatever order and layout. What is said of a file cannot be held against
+// it without opening it, so another fragment or column would go unnoticed.
+std::string ChecksumOf(const Json& json) {
+  nlohmann::json sorted = json;
+  sorted.erase("checksum");
+  return fmt::format("{:016x}", XxHash64(wire::AsBytes(Dump(sorted))));
+}
+
 StagedColumns::State StateFrom(const Json& json) {
   Require(json.is_object() && json.value("format", 0) == kFormat,
           "it is not of a format that is known");
@@ -205,6 +221,8 @@ StagedColumns::State StateFrom(const Json& json) {
   state.read = WitnessesFrom(json.at("read"));
   for (const int32_t id : Integers(json, "read_fields")) state.read_fields.insert(id);
   RequireColumns(state);
+  Require(json.at("checksum").get<std::string>() == ChecksumOf(json),
+          "it was changed after it was made: its checksum does not fit");
   return state;
 }
 
@@ -237,8 +255,8 @@ std::string StagedColumns::ToJson() const {
   json["read_fields"] = state_->read_fields;
   const auto schema = this->schema();
   if (schema.ok()) json["schema"] = Hex(schema->Serialize());
-  // A path that is no UTF-8 cannot be JSON; what is replaced shows that.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  json["checksum"] = ChecksumOf(json);
+  return Dump(json);
 }
 
 uint64_t StagedColumns::fragment_id() const { return state_->fragment_id; }

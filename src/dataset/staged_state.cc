@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dataset/clone_files.h"
 #include "dataset/table_identity.h"
 
 namespace glaive::dataset {
@@ -11,7 +12,7 @@ arrow::Result<StagedColumns::State> Watch(const read::Snapshot& snapshot,
                                           const std::set<int32_t>& read_fields) {
   const table::Manifest& manifest = *snapshot.manifest;
   StagedColumns::State state;
-  state.uri = snapshot.location.uri;
+  state.uri = AbsolutePath(snapshot.location);
   ARROW_ASSIGN_OR_RAISE(TableIdentity identity, IdentityOf(snapshot.location, manifest));
   state.snapshot = std::move(identity.transaction);
   state.read_version = identity.version;

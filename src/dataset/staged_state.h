@@ -17,7 +17,7 @@
 namespace glaive {
 
 struct StagedColumns::State {
-  std::string uri;       // of the table
+  std::string uri;       // of the table, absolute
   std::string snapshot;  // the transaction that made the version that was read
   uint64_t read_version = 0;
   uint64_t fragment_id = 0;

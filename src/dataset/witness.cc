@@ -1,11 +1,14 @@
 #include "dataset/witness.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "core/xxhash64.h"
+#include "table/roaring.h"
 #include "wire/fields.h"
 #include "wire/overlay.h"
 
@@ -46,10 +49,34 @@ BackingColumn ColumnAt(const wire::DataFile& file, size_t position) {
           .column_index = file.column_indices[position]};
 }
 
+std::vector<RowRange> Intersect(const std::vector<RowRange>& left,
+                                const std::vector<RowRange>& right) {
+  std::vector<RowRange> both;
+  for (size_t i = 0, j = 0; i < left.size() && j < right.size();) {
+    const RowRange common{std::max(left[i].begin, right[j].begin),
+                          std::min(left[i].end, right[j].end)};
+    if (common.begin < common.end) both.push_back(common);
+    ++(left[i].end < right[j].end ? i : j);
+  }
+  return both;
+}
+
+// A hash of the rows that count among those of the bitmap. Nothing where none does.
+arrow::Result<std::optional<uint64_t>> CoverageOf(const std::string& bitmap,
+                                                  const std::vector<RowRange>* rows,
+                                                  Location where) {
+  if (rows == nullptr) return XxHash64(wire::AsBytes(bitmap));
+  ARROW_ASSIGN_OR_RAISE(const auto covered, table::ParseRoaring(wire::AsBytes(bitmap), where));
+  const auto both = Intersect(covered, *rows);
+  if (both.empty()) return std::nullopt;
+  return XxHash64(wire::AsBytes(table::SerializeRoaring(both)));
+}
+
 }  // namespace
 
 arrow::Result<Witnesses> WitnessesOf(const wire::DataFragment& fragment,
-                                     const std::set<int32_t>& fields, Location where) {
+                                     const std::set<int32_t>& fields, Location where,
+                                     const std::vector<RowRange>* rows) {
   Witnesses witnesses;
   for (const wire::DataFile& file : fragment.files) {
     for (size_t i = 0; i < file.fields.size(); ++i) {
@@ -64,10 +91,11 @@ arrow::Result<Witnesses> WitnessesOf(const wire::DataFragment& fragment,
     const wire::DataFile& file = overlay.data_file;
     for (size_t i = 0; i < file.fields.size(); ++i) {
       if (!HasColumn(file, i, fields)) continue;
-      witnesses[file.fields[i]].overlays.push_back(
-          {.column = ColumnAt(file, i),
-           .committed_version = overlay.committed_version,
-           .coverage = XxHash64(wire::AsBytes(overlay.BitmapOf(i)))});
+      ARROW_ASSIGN_OR_RAISE(const auto coverage, CoverageOf(overlay.BitmapOf(i), rows, where));
+      if (!coverage) continue;
+      witnesses[file.fields[i]].overlays.push_back({.column = ColumnAt(file, i),
+                                                    .committed_version = overlay.committed_version,
+                                                    .coverage = *coverage});
     }
   }
   return witnesses;

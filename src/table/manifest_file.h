@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,20 @@ arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& tabl
 // there is one, may be told by the hint alone that there are none.
 arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
                                                        bool trusts_hint);
+
+// The Transaction message of a version as it is, and the file that it is in. Null where the version
+// does not say.
+struct TransactionMessage {
+  std::shared_ptr<arrow::Buffer> message;
+  std::string path;
+
+  std::span<const std::byte> bytes() const {
+    return {reinterpret_cast<const std::byte*>(message->data()),
+            static_cast<size_t>(message->size())};
+  }
+};
+arrow::Result<TransactionMessage> ReadTransactionMessage(const TableLocation& table,
+                                                         const VersionEntry& entry);
 
 // A manifest file that is whole: its footer is right, and the length of the message fits. Opening
 // one costs a read of its last 64 KiB, which mostly is all of it.

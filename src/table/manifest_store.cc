@@ -238,24 +238,31 @@ arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table) {
   return manifest;
 }
 
-arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& table,
-                                                          const VersionEntry& entry) {
+arrow::Result<TransactionMessage> ReadTransactionMessage(const TableLocation& table,
+                                                         const VersionEntry& entry) {
   ARROW_ASSIGN_OR_RAISE(auto file, ManifestFile::Open(table, entry.path, KnownSize(entry)));
   ARROW_ASSIGN_OR_RAISE(auto message, file.FindTransaction());
   std::string path = entry.path;
   if (message == nullptr) {
     ARROW_ASSIGN_OR_RAISE(auto manifest, file.ReadMessage());
     ARROW_ASSIGN_OR_RAISE(const ParsedManifest parsed, ParseManifest(manifest, {entry.path}));
-    if (parsed.manifest.transaction_file.empty()) return std::nullopt;
+    if (parsed.manifest.transaction_file.empty()) return TransactionMessage{};
     path = table.Path("_transactions/" + parsed.manifest.transaction_file);
     auto reader = table.store->OpenRead(path);
-    if (!reader.ok() && KindOf(reader.status()) == ErrorKind::kFileNotFound) return std::nullopt;
+    if (!reader.ok() && KindOf(reader.status()) == ErrorKind::kFileNotFound) {
+      return TransactionMessage{};
+    }
     ARROW_RETURN_NOT_OK(reader.status());
     ARROW_ASSIGN_OR_RAISE(message, (*reader)->Read({0, (*reader)->size_bytes()}));
   }
-  const std::span bytes(reinterpret_cast<const std::byte*>(message->data()),
-                        static_cast<size_t>(message->size()));
-  ARROW_ASSIGN_OR_RAISE(Transaction transaction, ParseTransaction(bytes, {path}));
+  return TransactionMessage{std::move(message), std::move(path)};
+}
+
+arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& table,
+                                                          const VersionEntry& entry) {
+  ARROW_ASSIGN_OR_RAISE(const auto found, ReadTransactionMessage(table, entry));
+  if (found.message == nullptr) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(Transaction transaction, ParseTransaction(found.bytes(), {found.path}));
   return transaction;
 }
 

@@ -467,6 +467,20 @@ arrow::Result<Transaction> ParseTransaction(std::span<const std::byte> message, 
   return transaction;
 }
 
+arrow::Result<bool> ListsItsFiles(std::span<const std::byte> message, Location where) {
+  constexpr uint32_t kRestore = 106;
+  constexpr uint32_t kClone = 113;
+  bool lists = false;
+  const auto look = [&](const FieldView& field) {
+    const bool is_known =
+        std::ranges::find(kOperationFields, field.number) != kOperationFields.end();
+    if (is_known) lists = field.number != kRestore && field.number != kClone;
+    return arrow::Status::OK();
+  };
+  ARROW_RETURN_NOT_OK(wire::VisitFields(message, where, "Transaction", look));
+  return lists;
+}
+
 std::string Serialize(const Transaction& transaction) {
   std::string out;
   AppendUnlessZero(1, transaction.read_version, &out);
