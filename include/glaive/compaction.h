@@ -26,7 +26,7 @@ struct CompactionOptions {
   /// For tables of large rows, which never reach a number of them. Bytes are those of data files.
   std::optional<uint64_t> target_bytes_per_fragment;
   /// Also rewrites fragments whose columns are cut into more than twice the pages that a write
-  /// would make, where these are below 8 MiB. Reads footers. false
+  /// would make, where these are below 32 MiB. Reads footers. false
   std::optional<bool> rewrite_small_pages;
   /// Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
   /// decoded and read ahead. Where data_cache_bytes and num_threads would take more, pages end

@@ -332,7 +332,7 @@ class DatasetOptimizer:
             this. For tables of large rows, which never reach a number of them.
         rewrite_small_pages : bool, default False
             Rewrite fragments too whose columns are cut into more than twice the pages that a write
-            would make, where these are below 8 MiB. Reads the footers of all files.
+            would make, where these are below 32 MiB. Reads the footers of all files.
         memory_limit : int, optional
             Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
             decoded and read ahead. Where ``data_cache_bytes`` and ``num_threads`` would take more,

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arrow/type.h>
@@ -15,7 +18,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What is worth doing about the table, as far as its manifest tells.
+constexpr size_t kFragmentsLookedAt = 8;
+
+// Looks into the files of a few fragments, spread evenly; says nothing where their pages are good.
+arrow::Result<std::optional<std::string>> SmallPagesHint(const Dataset& dataset) {
+  ARROW_ASSIGN_OR_RAISE(const auto fragments, dataset.Fragments());
+  const size_t looked_at = std::min(fragments.size(), kFragmentsLookedAt);
+  CompactionOptions options = {
+      .target_rows_per_fragment = 0, .rewrite_small_pages = true, .materialize_deletions = false};
+  size_t chosen = 0;
+  for (size_t i = 0; i < fragments.size(); ++i) {
+    const bool is_next = chosen < looked_at && i == chosen * fragments.size() / looked_at;
+    chosen += is_next ? 1 : 0;
+    if (!is_next) options.excluded_fragment_ids.push_back(fragments[i].id());
+  }
+  ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset, options));
+  size_t found = 0;
+  for (const CompactionTask& task : plan.tasks) found += task.fragments.size();
+  if (found == 0) return std::nullopt;
+  return fmt::format(
+      "{} of {} looked into {} cut into small pages: `glaive compact --rewrite-small-pages {}`",
+      FormatCount(found), Counted(looked_at, "fragment"), found == 1 ? "is" : "are", dataset.uri());
+}
+
+// What is worth doing about the table.
 arrow::Result<std::vector<std::string>> Hints(const Dataset& dataset) {
   std::vector<std::string> hints;
   const auto planned = PlanCompaction(dataset);
@@ -36,6 +62,11 @@ arrow::Result<std::vector<std::string>> Hints(const Dataset& dataset) {
                                 Counted(fragments, "fragment"), Counted(rows / fragments, "row"),
                                 dataset.uri()));
   }
+  auto small_pages = SmallPagesHint(dataset);
+  // Files that cannot be read are for `glaive verify` to tell.
+  if (!small_pages.ok() && KindOf(small_pages.status()) == ErrorKind::kCancelled)
+    return small_pages.status();
+  if (small_pages.ok() && *small_pages) hints.push_back(**std::move(small_pages));
   const DatasetSummary summary = dataset.summary();
   if (summary.num_data_files > 0 && summary.data_file_bytes == 0) {
     hints.emplace_back("the manifest does not say how large the data files are");

@@ -14,13 +14,17 @@ namespace glaive {
 namespace dataset {
 namespace {
 
-// With a limit on bytes, rows may fill as many files as before; nothing is gained by a version that
-// says so.
+// A plan foresees how many files there will be, but for sources whose size nobody recorded: then a
+// limit on bytes may leave as many fragments as before. Nothing is gained by a version that says
+// so.
 bool ChangedNothing(const RewriteResult& result) {
-  const bool had_deletions = std::ranges::any_of(
-      result.original_fragments,
-      [](const FragmentMetadata& fragment) { return fragment.deletion_file().has_value(); });
-  return !had_deletions && result.new_fragments.size() >= result.original_fragments.size();
+  if (result.new_fragments.size() < result.original_fragments.size()) return false;
+  return std::ranges::none_of(result.original_fragments, [](const FragmentMetadata& fragment) {
+    const wire::DataFragment& source = fragment.state()->fragment;
+    const bool has_sizes = std::ranges::all_of(
+        source.files, [](const wire::DataFile& file) { return file.file_size_bytes > 0; });
+    return has_sizes || source.deletion_file || !source.overlays.empty();
+  });
 }
 
 NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table) {

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "core/error.h"
+#include "dataset/compaction_memory.h"
 #include "dataset/compaction_options.h"
 #include "dataset/compaction_tasks.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
+#include "dataset/small_pages.h"
 #include "dataset/source_fragment.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
@@ -40,12 +42,15 @@ class Coverages {
 };
 
 // All fragments of the version, in order.
-arrow::Result<std::vector<SourceFragment>> Survey(const read::Snapshot& snapshot,
+arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
                                                   const CompactionOptions& options) {
+  const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
   const std::set<uint64_t> excluded(options.excluded_fragment_ids.begin(),
                                     options.excluded_fragment_ids.end());
   ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(*snapshot.manifest));
   Coverages coverages(indices);
+  const FileLimits limits =
+      dataset::LimitsOf(dataset::ShareOf(options, options.num_threads.value_or(1)));
   const dataset::LiveFields fields(snapshot.manifest->schema);
   std::vector<SourceFragment> sources;
   ARROW_RETURN_NOT_OK(snapshot.manifest->fragments.Visit([&](const table::Fragment& view) {
@@ -57,6 +62,11 @@ arrow::Result<std::vector<SourceFragment>> Survey(const read::Snapshot& snapshot
     ARROW_ASSIGN_OR_RAISE(const wire::DataFragment fragment, view.Parse());
     ARROW_ASSIGN_OR_RAISE(source, dataset::DescribeSource(snapshot, fragment, fields));
     source.coverage = coverages.NumberOf(view.id());
+    if (*options.rewrite_small_pages) {
+      ARROW_ASSIGN_OR_RAISE(source.has_small_pages,
+                            dataset::HasSmallPages(dataset, fragment, limits));
+      if (options.progress) ARROW_RETURN_NOT_OK(options.progress({}));
+    }
     if (options.target_bytes_per_fragment) {
       return dataset::RequireSizes(fragment, fields, "target_bytes_per_fragment");
     }
@@ -79,14 +89,13 @@ arrow::Result<std::vector<wire::DataFragment>> ParseTask(const table::Manifest& 
 
 arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
                                              const CompactionOptions& options) {
-  const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
-  const table::Manifest& manifest = *snapshot.manifest;
+  const table::Manifest& manifest = *dataset.state()->manifest;
   CompactionPlan plan = {.read_version = dataset.version()};
   ARROW_ASSIGN_OR_RAISE(plan.options, dataset::ResolveOptions(options, dataset.config()));
   if (!plan.options.data_storage_version) {
     plan.options.data_storage_version = dataset.data_storage_version();
   }
-  ARROW_ASSIGN_OR_RAISE(const std::vector<SourceFragment> sources, Survey(snapshot, plan.options));
+  ARROW_ASSIGN_OR_RAISE(const std::vector<SourceFragment> sources, Survey(dataset, plan.options));
   std::vector<TaskRange> tasks = dataset::ChooseTasks(sources, plan.options);
   if (plan.options.max_source_bytes) {
     const dataset::LiveFields fields(manifest.schema);

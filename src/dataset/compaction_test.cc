@@ -24,6 +24,7 @@ using glaive::testing::RandomBatch;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
 
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
@@ -85,6 +86,12 @@ std::vector<uint64_t> FragmentRows(const Dataset& dataset) {
   std::vector<uint64_t> rows;
   for (const auto& fragment : dataset.Fragments().ValueOrDie()) rows.push_back(fragment.num_rows());
   return rows;
+}
+
+std::vector<int64_t> Ids(const Dataset& dataset) {
+  const auto ids = ReadAll(dataset)->GetColumnByName("id");
+  const auto& values = static_cast<const arrow::Int64Array&>(*ids->chunk(0));
+  return {values.raw_values(), values.raw_values() + values.length()};
 }
 
 std::vector<std::vector<uint64_t>> Shape(const CompactionPlan& plan) {
@@ -184,6 +191,59 @@ TEST(CompactionTest, ALimitOnBytesThatGainsNothingMakesNoVersion) {
   const auto fewer = CompactFiles(before, {.max_bytes_per_file = 120'000}).ValueOrDie();
   EXPECT_LT(fewer.dataset.num_fragments(), 5u);
   EXPECT_TRUE(ReadAll(fewer.dataset)->Equals(*ReadAll(before)));
+}
+
+TEST(CompactionTest, SmallPagesAreJoinedWhenThatIsAskedFor) {
+  const auto rows = FatRows(400, 1000);
+  const auto before =
+      WriteDataset(Stream({rows}), Uri(), {.limits = {.max_page_bytes = 40'000}}).ValueOrDie();
+  ASSERT_THAT(PageCounts(before.dataset), ElementsAre(23u));
+  const auto tasks = [](const Dataset& dataset, const CompactionOptions& options) {
+    return PlanCompaction(dataset, options).ValueOrDie().tasks.size();
+  };
+  EXPECT_EQ(tasks(before.dataset, {}), 0u);
+  // These limits make such pages; so a run would make them again.
+  EXPECT_EQ(tasks(before.dataset, {.rewrite_small_pages = true, .max_page_bytes = 40'000}), 0u);
+  const CompactionOptions options = {.rewrite_small_pages = true};
+  const auto after = CompactFiles(before.dataset, options).ValueOrDie();
+  EXPECT_THAT(PageCounts(after.dataset), ElementsAre(1u));
+  EXPECT_TRUE(ReadAll(after.dataset)->Equals(*ReadAll(before.dataset)));
+  EXPECT_EQ(tasks(after.dataset, options), 0u);
+}
+
+TEST(CompactionTest, PagesThatAreSmallSinceTheyCompressWellStay) {
+  arrow::StringBuilder texts;
+  for (int i = 0; i < 20'000; ++i) ARROW_CHECK_OK(texts.Append(std::string(100, 'x')));
+  const auto rows = arrow::RecordBatch::Make(arrow::schema({arrow::field("t", arrow::utf8())}),
+                                             20'000, {texts.Finish().ValueOrDie()});
+  const auto table =
+      WriteDataset(Stream({rows}), Uri(), {.limits = {.max_page_bytes = 200'000}}).ValueOrDie();
+  ASSERT_THAT(PageCounts(table.dataset), ElementsAre(11u));
+  EXPECT_LT(table.dataset.summary().data_file_bytes, 200'000u);
+  const auto plan =
+      PlanCompaction(table.dataset, {.rewrite_small_pages = true, .max_page_bytes = 200'000});
+  EXPECT_THAT(plan.ValueOrDie().tasks, IsEmpty());
+}
+
+TEST(CompactionTest, ASecondRunIsEmptyWithBytesToo) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 8; ++round) {
+    const auto rows = RandomBatch({.num_rows = 600}, random);
+    const std::string uri = Uri(std::to_string(round));
+    for (const auto& slice : CutAtRandom(rows, random)) {
+      if (slice->num_rows() == 0) continue;
+      ASSERT_THAT(WriteDataset(Stream({slice}), uri, {.mode = WriteMode::kAppend}), IsOk());
+    }
+    const auto before = Dataset::Open(uri).ValueOrDie();
+    const uint64_t bytes = before.summary().data_file_bytes;
+    CompactionOptions options = {.rewrite_small_pages = round % 2 == 0};
+    if (round % 3 != 0) options.target_bytes_per_fragment = 1 + random() % bytes;
+    if (round % 3 != 1) options.max_bytes_per_file = 1 + random() % bytes;
+    if (round % 4 == 0) options.memory_limit = 1 << 20;
+    const auto after = CompactFiles(before, options).ValueOrDie();
+    EXPECT_THAT(Ids(after.dataset), UnorderedElementsAreArray(Ids(before)));
+    EXPECT_THAT(PlanCompaction(after.dataset, options).ValueOrDie().tasks, IsEmpty()) << round;
+  }
 }
 
 TEST(CompactionTest, TasksMayRunElsewhereAndSideBySide) {

@@ -7,6 +7,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
+import glaive
 import lance
 import pyarrow as pa
 import pytest
@@ -49,7 +50,17 @@ def test_info(table):
     assert run_json("info", table, "--version", 1)["deleted_rows"] == 0
 
 
-def test_info_reads_no_data_file(table):
+def test_info_names_what_mends_small_pages(tmp_path):
+    path = tmp_path / "table"
+    table = pa.table({"t": [str(i) * 40 for i in range(5000)]})
+    glaive.write_dataset(table, path, max_page_bytes=20_000)
+    assert "glaive compact --rewrite-small-pages" in run("info", path).stdout
+    compacted = run_json("compact", path, "--rewrite-small-pages")
+    assert (compacted["fragments_removed"], compacted["pages"]["total"]) == (1, 1)
+    assert run_json("info", path)["hints"] == []
+
+
+def test_info_needs_no_data_file(table):
     before = run("info", table).stdout
     (table / "data").rename(table / "gone")
     assert run("info", table).stdout == before
