@@ -76,6 +76,23 @@ TEST(WitnessTest, EveryPartCounts) {
   expect_other([](auto& fragment) { fragment.overlays[0] = Overlay(File("o", {1}, {0}), 0, 3); });
 }
 
+TEST(WitnessTest, OfSomeRowsOnly) {
+  const auto of = [](const wire::DataFragment& fragment, const std::vector<RowRange>& rows) {
+    return WitnessesOf(fragment, {1}, {"m"}, &rows).ValueOrDie();
+  };
+  EXPECT_THAT(of(kFragment, {{0, 1}, {2, 3}}).at(1).overlays, SizeIs(1));
+  EXPECT_THAT(of(kFragment, {{2, 3}}).at(1).overlays, SizeIs(0));
+  // What it covers besides is of no account; what it covers of these is.
+  wire::DataFragment changed = kFragment;
+  const std::vector<RowRange> wider = {{0, 1}, {2, 3}};
+  changed.overlays[0] =
+      wire::Serialize(wire::DataOverlayFile{.data_file = File("o", {1}, {0}),
+                                            .offset_bitmaps = {table::SerializeRoaring(wider)},
+                                            .committed_version = 4});
+  EXPECT_EQ(of(changed, {{0, 2}}), of(kFragment, {{0, 2}}));
+  EXPECT_NE(of(changed, {{0, 3}}), of(kFragment, {{0, 3}}));
+}
+
 TEST(WitnessTest, AnOverlayThatCannotBeReadIsAnError) {
   wire::DataFragment damaged = kFragment;
   damaged.overlays[0].resize(damaged.overlays[0].size() - 1);

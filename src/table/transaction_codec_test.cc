@@ -5,6 +5,7 @@
 #include "table/conflict.h"
 #include "testing/golden.h"
 #include "testing/matchers.h"
+#include "wire/fields.h"
 
 namespace glaive::table {
 namespace {
@@ -230,6 +231,22 @@ TEST(TransactionCodecTest, AnUnknownOperationIsKeptAndIsNone) {
 }
 
 // What changes among the others of a version is stored as the list of them all.
+TEST(TransactionCodecTest, MostOperationsNameTheFilesThatTheyBring) {
+  const auto lists = [](const Operation& operation) {
+    const std::string message = Serialize(Transaction{.uuid = "u", .operation = operation});
+    return ListsItsFiles(wire::AsBytes(message), {"t"}).ValueOrDie();
+  };
+  EXPECT_TRUE(lists(Append()));
+  EXPECT_TRUE(lists(DataReplacement()));
+  EXPECT_FALSE(lists(Restore{.version = 1}));
+  EXPECT_FALSE(lists(Clone()));
+  std::string unknown;
+  wire::AppendBytes(999, "message", &unknown);
+  EXPECT_FALSE(ListsItsFiles(wire::AsBytes(unknown), {"t"}).ValueOrDie());
+  EXPECT_THAT(ListsItsFiles(wire::AsBytes("\x0a\x7f"), {"t"}).status(),
+              testing::IsError(ErrorKind::kCorrupt, "t"));
+}
+
 TEST(TransactionCodecTest, AMergeOfWhatChangesIsStoredWhole) {
   std::vector<wire::DataFragment> fragments;
   for (uint64_t id = 0; id < 5; ++id) {
