@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "core/error.h"
 #include "dataset/fragment_state.h"
@@ -72,7 +75,8 @@ class Meeting {
       if (!task_.verdict.ok()) return arrow::Status::OK();
     }
     if (task_.current.empty()) {
-      Refuse("all rows of fragment {} and those beside it are gone");
+      Refuse(fmt::format("all rows of fragment {} and those beside it are gone",
+                         task_.read.front().id));
       return arrow::Status::OK();
     }
     if (!task_.made.empty() && states_ == task_.states) return arrow::Status::OK();
@@ -82,11 +86,7 @@ class Meeting {
   }
 
  private:
-  template <typename... Args>
-  void Refuse(fmt::format_string<uint64_t, Args...> text, Args&&... args) {
-    Refuse(Retry::kYes, latest_.manifest->version,
-           fmt::format(text, uint64_t{task_.read.front().id}, args...));
-  }
+  void Refuse(const std::string& text) { Refuse(Retry::kYes, latest_.manifest->version, text); }
 
   void Refuse(Retry retry, uint64_t version, const std::string& text) {
     task_.verdict = CommitConflict(retry, version, "{}", text);
@@ -104,8 +104,7 @@ class Meeting {
     ARROW_ASSIGN_OR_RAISE(const char* const change,
                           FindChange(*latest_.manifest, task_, read, now));
     if (change != nullptr) {
-      Refuse(Retry::kYes, latest_.manifest->version,
-             fmt::format("fragment {}, which was rewritten, {}", read.id, change));
+      Refuse(fmt::format("fragment {}, which was rewritten, {}", read.id, change));
     }
     state.deletions = now.deletion_file;
     task_.current.push_back(std::move(now));
@@ -115,8 +114,7 @@ class Meeting {
   void LookUpEnd(uint64_t id) {
     const auto end = history_.EndOf(id);
     if (!end) {
-      return Refuse(Retry::kYes, latest_.manifest->version,
-                    fmt::format("fragment {}, which was rewritten, is gone", id));
+      return Refuse(fmt::format("fragment {}, which was rewritten, is gone", id));
     }
     if (!end->was_rewritten) return;
     for (const FragmentMetadata& made : task_.result->new_fragments) {
@@ -169,13 +167,15 @@ class Meeting {
     for (size_t i = 0; i < states_.size(); ++i) {
       auto rows = RowsOf(task_.read[i], states_[i]);
       if (!rows.ok() && KindOf(rows.status()) == ErrorKind::kFileNotFound) {
-        Refuse("which rows of fragment {} and those beside it were left out is not known any more");
+        Refuse(fmt::format("which rows of fragment {} were left out is not known any more",
+                           task_.read[i].id));
         return old;
       }
       ARROW_RETURN_NOT_OK(rows.status());
       const auto then = rows->then->offsets();
       if (rows->now != nullptr && !std::ranges::includes(rows->now->offsets(), then)) {
-        Refuse("rows of fragment {} or those beside it that were left out are there again");
+        Refuse(fmt::format("rows of fragment {} that were left out are there again",
+                           task_.read[i].id));
         return old;
       }
       old.push_back(*std::move(rows));
