@@ -35,8 +35,9 @@ struct TaskRange {
 // them the work follows what was added: fragments are joined where none of them holds more than the
 // others together, so that each time that a row is rewritten its fragment doubles at least.
 //
-// Rewritten fragments are large enough, or have nobody to be joined with: doing the tasks and
-// choosing again gives none. Both functions take resolved options and are pure.
+// Rewritten fragments are large enough, or have nobody to be joined with: choosing again gives
+// none. What remains of several bins may come to lie side by side behind all others, as ids are
+// given; that is joined the next time. All functions here take resolved options and are pure.
 std::vector<TaskRange> ChooseTasks(std::span<const SourceFragment> fragments,
                                    const CompactionOptions& options);
 
