@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -57,8 +58,10 @@ class Policy {
   std::optional<std::set<uint64_t>> versions_;
 };
 
-// What the versions say of files: those that stay, and all.
+// What the versions say of files: those that stay, and those that go.
 struct Inspection {
+  explicit Inspection(const std::shared_ptr<io::ObjectStore>& store) : kept(store), gone(store) {}
+
   FileReferences kept;
   FileReferences gone;
 };
@@ -72,7 +75,8 @@ class Planner {
         main_(MainLocation(dataset)),
         keep_from_(keep_from),
         options_(options),
-        scope_(scope) {}
+        scope_(scope),
+        found_(own_.store) {}
 
   arrow::Result<CleanupPlan> Run() {
     ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(own_));
@@ -85,7 +89,7 @@ class Planner {
     ARROW_ASSIGN_OR_RAISE(const auto detached, ListDetached(own_));
     for (const table::VersionEntry& entry : detached) {
       ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(own_, entry));
-      ARROW_RETURN_NOT_OK(AddReferences(own_, own_, *manifest, &found_.kept));
+      ARROW_RETURN_NOT_OK(found_.kept.Add(own_, *manifest, ""));
     }
     if (options_.error_if_tagged_old_versions && plan_.num_tagged > 0) {
       return InvalidInput(
@@ -118,13 +122,13 @@ class Planner {
     for (const auto& entry : branches) others.push_back(entry.first);
     for (const auto& name : others) {
       if (name == BranchOf(dataset_)) continue;
-      FileReferences references;
+      FileReferences references(own_.store);
       ARROW_RETURN_NOT_OK(LookAtBranch(name, &references));
       found_.kept.Merge(references);
       if (!name) continue;
       const BranchInfo& branch = branches.at(*name);
       if (branch.parent_branch != BranchOf(dataset_)) continue;
-      if (references.names_files()) branched_off_.insert(branch.parent_version);
+      if (references.NamesFilesOf(own_)) branched_off_.insert(branch.parent_version);
       plan_.referenced_branches.push_back(
           {*name, branch.parent_version, options_.clean_referenced_branches});
     }
@@ -143,7 +147,7 @@ class Planner {
       // Another clean-up was faster.
       if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) continue;
       ARROW_RETURN_NOT_OK(manifest.status());
-      ARROW_RETURN_NOT_OK(AddReferences(own_, *location, **manifest, references));
+      ARROW_RETURN_NOT_OK(references->Add(*location, **manifest, ""));
     }
     return arrow::Status::OK();
   }
@@ -168,14 +172,13 @@ class Planner {
       plan_.manifests.push_back(
           {entry.path, CleanupFileKind::kManifest, false, (*manifest)->size_bytes});
     }
-    return AddReferences(own_, own_, **manifest, goes ? &found_.gone : &found_.kept);
+    return (goes ? found_.gone : found_.kept).Add(own_, **manifest, "");
   }
 
-  // Judges the file of a folder by its name in `kept` and `gone`.
-  void Judge(const io::ObjectInfo& object, CleanupFileKind kind, const std::string& name,
-             const std::set<std::string>& kept, const std::set<std::string>& gone) {
-    if (kept.contains(name)) return;
-    const bool is_verified = gone.contains(name);
+  // Judges a file by what the versions say of `path`: its own, or that of what it goes with.
+  void Judge(const io::ObjectInfo& object, CleanupFileKind kind, const std::string& path) {
+    if (found_.kept.Contains(path) || found_.kept.ContainsFolder(path)) return;
+    const bool is_verified = found_.gone.Contains(path) || found_.gone.ContainsFolder(path);
     if (!is_verified && !MayGoUnverified(object)) return;
     plan_.files.push_back({object.path, kind, !is_verified, object.size_bytes});
   }
@@ -211,18 +214,17 @@ class Planner {
     ARROW_RETURN_NOT_OK(
         VisitFolder("_transactions", [&](const io::ObjectInfo& object, const std::string& name) {
           if (!name.ends_with(".txn")) return;
-          Judge(object, CleanupFileKind::kTransaction, name, found_.kept.transactions,
-                found_.gone.transactions);
+          Judge(object, CleanupFileKind::kTransaction, object.path);
         }));
     ARROW_RETURN_NOT_OK(
         VisitFolder("data", [&](const io::ObjectInfo& object, const std::string& name) {
           FindDataFile(object, name);
         }));
-    ARROW_RETURN_NOT_OK(VisitFolder("_deletions", [&](const io::ObjectInfo& object,
-                                                      const std::string& name) {
-      if (!name.ends_with(".arrow") && !name.ends_with(".bin")) return;
-      Judge(object, CleanupFileKind::kDeletion, name, found_.kept.deletions, found_.gone.deletions);
-    }));
+    ARROW_RETURN_NOT_OK(
+        VisitFolder("_deletions", [&](const io::ObjectInfo& object, const std::string& name) {
+          if (!name.ends_with(".arrow") && !name.ends_with(".bin")) return;
+          Judge(object, CleanupFileKind::kDeletion, object.path);
+        }));
     return FindIndexFiles();
   }
 
@@ -231,10 +233,9 @@ class Planner {
   void FindDataFile(const io::ObjectInfo& object, const std::string& name) {
     const size_t slash = name.find('/');
     if (slash != std::string::npos && name.ends_with(".blob")) {
-      Judge(object, CleanupFileKind::kData, name.substr(0, slash) + ".lance", found_.kept.data,
-            found_.gone.data);
+      Judge(object, CleanupFileKind::kData, own_.Path("data/" + name.substr(0, slash) + ".lance"));
     } else if (name.ends_with(".lance")) {
-      Judge(object, CleanupFileKind::kData, name, found_.kept.data, found_.gone.data);
+      Judge(object, CleanupFileKind::kData, object.path);
     } else if (name.starts_with(".tmp") && MayGoUnverified(object)) {
       plan_.files.push_back({object.path, CleanupFileKind::kData, true, object.size_bytes});
     }
@@ -246,7 +247,7 @@ class Planner {
         VisitFolder("_indices", [&](const io::ObjectInfo& object, const std::string& name) {
           const std::string uuid = name.substr(0, name.find('/'));
           const size_t before = plan_.files.size();
-          Judge(object, CleanupFileKind::kIndex, uuid, found_.kept.indices, found_.gone.indices);
+          Judge(object, CleanupFileKind::kIndex, own_.Path("_indices/" + uuid));
           left[uuid] += plan_.files.size() == before ? 1 : 0;
         }));
     for (const auto& [uuid, count] : left) {

@@ -1,105 +1,107 @@
 #include "dataset/file_references.h"
 
+#include <algorithm>
 #include <charconv>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "io/object_store.h"
 #include "table/deletion_vector.h"
 #include "table/index_files.h"
+#include "table/publish.h"
 
 namespace glaive::dataset {
 namespace {
 
-// Which base ids of a manifest stand for the folders of a table.
-class OwnBases {
- public:
-  static arrow::Result<OwnBases> Make(const table::TableLocation& own,
-                                      const table::TableLocation& location,
-                                      const table::Manifest& manifest) {
-    OwnBases bases;
-    bases.without_id_ = own.store == location.store && own.root == location.root;
-    for (const table::BasePath& base : manifest.base_paths) {
-      ARROW_ASSIGN_OR_RAISE(const auto place, io::Resolve(base.path));
-      if (place.store != own.store) continue;
-      if (base.is_dataset_root && place.path == own.root) {
-        bases.roots_.insert(base.id);
-      }
-      if (!base.is_dataset_root && place.path == own.Path("data")) bases.data_.insert(base.id);
-    }
-    return bases;
-  }
-
-  bool IsOwnData(std::optional<uint32_t> base_id) const {
-    return IsOwn(base_id) || (base_id && data_.contains(*base_id));
-  }
-  bool IsOwn(std::optional<uint32_t> base_id) const {
-    return base_id ? roots_.contains(*base_id) : without_id_;
-  }
-  // What tells two ways of reading base ids apart.
-  std::string Key() const {
-    std::string key;
-    for (const uint32_t id : roots_) key += " " + std::to_string(id);
-    for (const uint32_t id : data_) key += "," + std::to_string(id);
-    return key;
-  }
-  bool are_none() const { return !without_id_ && roots_.empty() && data_.empty(); }
-  bool is_own_manifest() const { return without_id_; }
-
- private:
-  bool without_id_ = false;
-  std::set<uint32_t> roots_;
-  std::set<uint32_t> data_;
-};
-
-arrow::Status AddFragment(const table::Manifest& manifest, const wire::DataFragment& fragment,
-                          const OwnBases& bases, FileReferences* references) {
-  for (const wire::DataFile& file : fragment.files) {
-    if (bases.IsOwnData(file.base_id)) references->data.insert(file.path);
-  }
-  for (const std::string& overlay : fragment.overlays) {
-    ARROW_ASSIGN_OR_RAISE(const auto file, table::OverlayFile(overlay, {manifest.path}));
-    if (bases.IsOwnData(file.base_id)) references->data.insert(file.path);
-  }
-  if (fragment.deletion_file && bases.IsOwn(fragment.deletion_file->base_id)) {
-    const std::string path = table::DeletionFilePath(fragment.id, *fragment.deletion_file);
-    references->deletions.insert(path.substr(path.find('/') + 1));
-  }
-  return arrow::Status::OK();
+std::string_view TextOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
 
-void FileReferences::Merge(const FileReferences& other) {
-  data.insert(other.data.begin(), other.data.end());
-  deletions.insert(other.deletions.begin(), other.deletions.end());
-  transactions.insert(other.transactions.begin(), other.transactions.end());
-  indices.insert(other.indices.begin(), other.indices.end());
+arrow::Result<std::vector<wire::DataFile>> FilesOf(const wire::DataFragment& fragment,
+                                                   const std::string& manifest_path) {
+  std::vector<wire::DataFile> files = fragment.files;
+  for (const std::string& overlay : fragment.overlays) {
+    ARROW_ASSIGN_OR_RAISE(files.emplace_back(), table::OverlayFile(overlay, {manifest_path}));
+  }
+  return files;
 }
 
-arrow::Status AddReferences(const table::TableLocation& own, const table::TableLocation& location,
-                            const table::Manifest& manifest, FileReferences* references) {
-  ARROW_ASSIGN_OR_RAISE(const OwnBases bases, OwnBases::Make(own, location, manifest));
-  if (bases.are_none()) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(manifest.fragments.Visit([&](const table::Fragment& view) -> arrow::Status {
-    const std::span<const std::byte> message = view.message();
-    std::string key = location.root + bases.Key() + '\n';
-    key.append(reinterpret_cast<const char*>(message.data()), message.size());
-    if (!references->seen_fragments.insert(std::move(key)).second) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment fragment, view.Parse());
-    return AddFragment(manifest, fragment, bases, references);
-  }));
+void FileReferences::AddFile(const table::FilePlace& place, const std::string& version) {
+  if (place.store == store_) files_.try_emplace(place.path, version);
+}
+
+arrow::Status FileReferences::Add(const table::TableLocation& table,
+                                  const table::Manifest& manifest, const std::string& version) {
+  if (!manifest.transaction_file.empty()) {
+    AddFile({table.store, table::TransactionPath(table, manifest)}, version);
+  }
+  ARROW_RETURN_NOT_OK(AddIndices(table, manifest));
+  // The same record means the same files where the number of a base means the same place.
+  std::string meaning = table.root;
+  for (const table::BasePath& base : manifest.base_paths) {
+    meaning += fmt::format("\n{} {} {}", base.id, base.is_dataset_root, base.path);
+  }
+  meaning += '\0';
+  return manifest.fragments.Visit([&](const table::Fragment& fragment) -> arrow::Status {
+    std::string record = meaning;
+    record += TextOf(fragment.message());
+    if (!seen_.insert(std::move(record)).second) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment parsed, fragment.Parse());
+    return AddFragment(table, manifest, parsed, version);
+  });
+}
+
+arrow::Status FileReferences::AddFragment(const table::TableLocation& table,
+                                          const table::Manifest& manifest,
+                                          const wire::DataFragment& fragment,
+                                          const std::string& version) {
+  ARROW_ASSIGN_OR_RAISE(const auto files, FilesOf(fragment, manifest.path));
+  for (const wire::DataFile& file : files) {
+    ARROW_ASSIGN_OR_RAISE(const auto place, table::PlaceOf(table, manifest, table::FileKind::kData,
+                                                           file.path, file.base_id));
+    AddFile(place, version);
+  }
+  if (!fragment.deletion_file) return arrow::Status::OK();
+  const std::string path = table::DeletionFilePath(fragment.id, *fragment.deletion_file);
+  ARROW_ASSIGN_OR_RAISE(
+      const auto place,
+      table::PlaceOf(table, manifest, table::FileKind::kDeletion, path.substr(path.find('/') + 1),
+                     fragment.deletion_file->base_id));
+  AddFile(place, version);
+  return arrow::Status::OK();
+}
+
+arrow::Status FileReferences::AddIndices(const table::TableLocation& table,
+                                         const table::Manifest& manifest) {
   ARROW_ASSIGN_OR_RAISE(const auto indices,
                         table::IndexFolders(manifest.index_section, {manifest.path}));
   for (const table::IndexFolder& index : indices) {
-    if (bases.IsOwn(index.base_id)) references->indices.insert(index.name);
-  }
-  if (bases.is_own_manifest() && !manifest.transaction_file.empty()) {
-    references->transactions.insert(manifest.transaction_file);
+    ARROW_ASSIGN_OR_RAISE(const auto place, table::PlaceOf(table, manifest, table::FileKind::kIndex,
+                                                           index.name, index.base_id));
+    if (place.store == store_) folders_.insert(place.path);
   }
   return arrow::Status::OK();
+}
+
+void FileReferences::Merge(const FileReferences& other) {
+  files_.insert(other.files_.begin(), other.files_.end());
+  folders_.insert(other.folders_.begin(), other.folders_.end());
+}
+
+bool FileReferences::NamesFilesOf(const table::TableLocation& table) const {
+  if (table.store != store_) return false;
+  const auto lies_in = [&](const std::string& path, std::string_view folder) {
+    return path.starts_with(table.Path(folder));
+  };
+  return std::ranges::any_of(folders_,
+                             [&](const auto& path) { return lies_in(path, "_indices/"); }) ||
+         std::ranges::any_of(files_, [&](const auto& file) {
+           return lies_in(file.first, "data/") || lies_in(file.first, "_deletions/");
+         });
 }
 
 arrow::Result<std::vector<table::VersionEntry>> ListDetached(const table::TableLocation& table) {

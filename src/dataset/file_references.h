@@ -1,33 +1,57 @@
 #pragma once
 
-#include <set>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
-#include <arrow/status.h>
+#include <arrow/result.h>
 
 #include "table/commit.h"
+#include "table/file_place.h"
+#include "table/manifest.h"
+#include "wire/fragment.h"
 
 namespace glaive::dataset {
 
-// Names of files in a table's own folders.
-struct FileReferences {
-  std::set<std::string> data;          // below data/
-  std::set<std::string> deletions;     // below _deletions/
-  std::set<std::string> transactions;  // below _transactions/
-  std::set<std::string> indices;       // folders below _indices/
-  // Records of fragments that were followed, by the table whose they are: versions share most.
-  std::unordered_set<std::string> seen_fragments;
+// The data files of a fragment, those of its overlays included.
+arrow::Result<std::vector<wire::DataFile>> FilesOf(const wire::DataFragment& fragment,
+                                                   const std::string& manifest_path);
 
-  // Whether anything but a transaction file is named.
-  bool names_files() const { return !data.empty() || !deletions.empty() || !indices.empty(); }
-  void Merge(const FileReferences& other);  // without what was seen
+// What manifests refer to, be they of one table or of several, by path in one store: files in other
+// stores are none of its concern. A folder of an index stands for all that is in it.
+class FileReferences {
+ public:
+  explicit FileReferences(std::shared_ptr<io::ObjectStore> store) : store_(std::move(store)) {}
+
+  // `version` is how people call it.
+  arrow::Status Add(const table::TableLocation& table, const table::Manifest& manifest,
+                    const std::string& version);
+  void Merge(const FileReferences& other);
+
+  bool Contains(const std::string& path) const { return files_.contains(path); }
+  bool ContainsFolder(const std::string& path) const { return folders_.contains(path); }
+  // Whether any file lies in the table's own folders of data, deletion files and indices.
+  bool NamesFilesOf(const table::TableLocation& table) const;
+  // Files and one of the versions that refer to each.
+  const std::unordered_map<std::string, std::string>& files() const { return files_; }
+
+ private:
+  arrow::Status AddFragment(const table::TableLocation& table, const table::Manifest& manifest,
+                            const wire::DataFragment& fragment, const std::string& version);
+  arrow::Status AddIndices(const table::TableLocation& table, const table::Manifest& manifest);
+  void AddFile(const table::FilePlace& place, const std::string& version);
+
+  std::shared_ptr<io::ObjectStore> store_;
+  std::unordered_map<std::string, std::string> files_;
+  std::unordered_set<std::string> folders_;
+  // Records of fragments that were followed: most versions share most of them.
+  std::unordered_set<std::string> seen_;
 };
-
-// Adds what a manifest refers to in the folders of the table `own`, be it its own manifest or one
-// of another table that has `own` as a base.
-arrow::Status AddReferences(const table::TableLocation& own, const table::TableLocation& location,
-                            const table::Manifest& manifest, FileReferences* references);
 
 // Detached versions, which no listing of versions has.
 arrow::Result<std::vector<table::VersionEntry>> ListDetached(const table::TableLocation& table);

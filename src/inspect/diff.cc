@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "dataset/dataset_state.h"
+#include "dataset/file_references.h"
 #include "dataset/fragment_state.h"
 #include "glaive/history.h"
-#include "inspect/file_references.h"
 #include "inspect/fragment_walk.h"
 #include "table/deletion_vector.h"
 #include "wire/schema.h"
@@ -72,7 +72,7 @@ std::vector<ValueChange> DiffMaps(const std::map<std::string, std::string>& befo
 arrow::Status AddFiles(const wire::DataFragment* fragment, const std::string& manifest_path,
                        std::set<std::string>* files) {
   if (fragment == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto data_files, inspect::FilesOf(*fragment, manifest_path));
+  ARROW_ASSIGN_OR_RAISE(const auto data_files, dataset::FilesOf(*fragment, manifest_path));
   for (const wire::DataFile& file : data_files) files->insert("data/" + file.path);
   if (fragment->deletion_file) {
     files->insert(table::DeletionFilePath(fragment->id, *fragment->deletion_file));

@@ -11,8 +11,8 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "dataset/file_references.h"
 #include "file/file_reader.h"
-#include "inspect/file_references.h"
 #include "read/fragment_reader.h"
 #include "table/deletion_vector.h"
 #include "table/row_ids.h"
@@ -27,7 +27,7 @@ class Checker {
 
   arrow::Result<FragmentCheck> Run(const std::shared_ptr<const read::Projection>& columns) {
     ARROW_RETURN_NOT_OK(Note(CheckEntry()));
-    ARROW_ASSIGN_OR_RAISE(const auto files, FilesOf(fragment_, snapshot_.manifest->path));
+    ARROW_ASSIGN_OR_RAISE(const auto files, dataset::FilesOf(fragment_, snapshot_.manifest->path));
     check_.num_data_files = files.size();
     check_.physical_rows = fragment_.physical_rows;
     for (size_t i = 0; i < files.size(); ++i) {

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "core/error.h"
+#include "dataset/file_references.h"
 #include "glaive/orphans.h"
-#include "inspect/file_references.h"
 #include "inspect/table_folders.h"
 #include "table/commit.h"
 
 namespace glaive {
 namespace {
 
-using inspect::FileReferences;
+using dataset::FileReferences;
 using inspect::TableFolder;
 
 constexpr auto kRecent = std::chrono::hours(7 * 24);  // the format's own rule for cleaning up

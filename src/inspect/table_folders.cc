@@ -1,7 +1,6 @@
 #include "inspect/table_folders.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "dataset/file_references.h"
 #include "io/object_store.h"
 #include "table/manifest_file.h"
 
@@ -17,18 +17,6 @@ namespace {
 
 constexpr std::string_view kVersionsFolder = "/_versions/";
 constexpr std::string_view kTreeFolder = "/tree/";
-constexpr std::string_view kManifestSuffix = ".manifest";
-
-// The number of a detached version: "d" and all its digits.
-std::optional<uint64_t> DetachedVersion(std::string_view name) {
-  if (!name.starts_with('d') || !name.ends_with(kManifestSuffix)) return std::nullopt;
-  name.remove_prefix(1);
-  name.remove_suffix(kManifestSuffix.size());
-  uint64_t version = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return version;
-}
 
 // The table that a branch's folder belongs to, if there is one above it.
 arrow::Result<std::optional<std::string>> TableOfBranch(const table::TableLocation& location) {
@@ -75,15 +63,11 @@ arrow::Result<std::vector<NamedManifest>> ListAllManifests(const TableFolder& fo
     manifest.name = fmt::format("{}{}", entry.version, of_branch);
     manifest.entry = std::move(entry);
   }
-  const std::string versions = folder.location.Path("_versions");
-  ARROW_ASSIGN_OR_RAISE(const auto names, folder.location.store->ListNames(versions));
-  for (const std::string& name : names) {
-    const auto version = DetachedVersion(name);
-    if (!version) continue;
+  ARROW_ASSIGN_OR_RAISE(auto detached, dataset::ListDetached(folder.location));
+  for (table::VersionEntry& entry : detached) {
     NamedManifest& manifest = manifests.emplace_back();
-    manifest.entry.version = *version;
-    manifest.entry.path = fmt::format("{}/{}", versions, name);
-    manifest.name = fmt::format("{} (detached){}", *version, of_branch);
+    manifest.name = fmt::format("{} (detached){}", entry.version, of_branch);
+    manifest.entry = std::move(entry);
   }
   return manifests;
 }
