@@ -20,6 +20,7 @@ void BindCompaction(nb::module_& m);
 void BindCanary(nb::module_& m);
 void BindColumns(nb::module_& m);
 void BindStagedColumns(nb::module_& m);
+void BindBackfill(nb::module_& m);
 void BindIndex(nb::module_& m);
 void BindConfig(nb::module_& m);
 void BindRefs(nb::module_& m);

@@ -21,6 +21,7 @@ NB_MODULE(_native, m) {
   glaive::python::BindCanary(m);
   glaive::python::BindColumns(m);
   glaive::python::BindStagedColumns(m);
+  glaive::python::BindBackfill(m);
   glaive::python::BindIndex(m);
   glaive::python::BindConfig(m);
   glaive::python::BindRefs(m);

@@ -20,6 +20,7 @@ from . import progress as progress
 from . import schema as schema
 from . import udf as udf
 from ._maintain import maintain
+from ._backfill import BackfillStats, backfill
 from ._native import (
     CleanupCandidateFile,
     CleanupExplanation,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __version__ = "14.0.2"
 
 __all__ = [
+    "BackfillStats",
     "CleanupCandidateFile",
     "CleanupExplanation",
     "CleanupReferencedBranch",
@@ -71,6 +73,7 @@ __all__ = [
     "Transaction",
     "WriteTarget",
     "__version__",
+    "backfill",
     "batch_udf",
     "dataset",
     "engine_version",

@@ -1,7 +1,7 @@
 """What the compiled module holds; the package shows it under pylance's names."""
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 version: str = "0.1.0"
@@ -926,6 +926,32 @@ def add_columns(
 def merge_columns(dataset: Dataset, source: Any, left_on: str, right_on: str) -> Dataset: ...
 def alter_columns(dataset: Dataset, alterations: Sequence[ColumnAlteration]) -> Dataset: ...
 def drop_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset: ...
+
+class BackfillResult:
+    @property
+    def dataset(self) -> Dataset: ...
+    @property
+    def fragments_committed(self) -> int: ...
+    @property
+    def fragments_computed(self) -> int: ...
+    @property
+    def fragments_resumed(self) -> int: ...
+    @property
+    def fragments_recomputed(self) -> int: ...
+    @property
+    def versions(self) -> int: ...
+
+def backfill(
+    dataset: Dataset,
+    columns: Sequence[ComputedColumn] | ColumnFunction,
+    checkpoint: str | None = None,
+    commit_every: int = 0,
+    overwrite: bool = False,
+    num_threads: int | None = None,
+    transaction_properties: dict[str, str] = ...,
+    commit_message: str | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> BackfillResult: ...
 
 class StagedColumns:
     @staticmethod

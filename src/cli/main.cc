@@ -264,6 +264,28 @@ void AddMaintain(CLI::App& app, Verbs& verbs, MaintainOptions& options) {
   AddCompaction(verb, maintenance.compaction);
 }
 
+void AddBackfill(CLI::App& app, Verbs& verbs, BackfillVerbOptions& options) {
+  CLI::App& verb =
+      AddVerb(app, verbs, "backfill", "Give columns values in every fragment, beside other writers",
+              options, BackfillTable);
+  AddTable(verb, options);
+  verb.add_option("columns", options.columns, "NAME=EXPRESSION, as in 'total=price * amount'")
+      ->required();
+  BackfillOptions& backfill = options.backfill;
+  verb.add_option("--checkpoint", backfill.checkpoint,
+                  "a folder that keeps what is computed; the same command goes on from there");
+  verb.add_option("--commit-every", backfill.commit_every,
+                  "fragments in one version; 0: all in one, at the end")
+      ->capture_default_str();
+  verb.add_flag("--overwrite", backfill.overwrite, "compute columns that are there anew");
+  verb.add_option("--num-threads", backfill.num_threads, "fragments that are computed at a time");
+  verb.add_option("--message", backfill.commit_message, "of the versions that are made");
+  AddChoice<Durability>(verb, "--durability", backfill.durability,
+                        "commit (what is reported is on stable storage) or none",
+                        {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
+  verb.add_flag("--json", options.json, kJson);
+}
+
 void AddDemo(CLI::App& app, Verbs& verbs, DemoOptions& options) {
   CLI::App* verb =
       &AddVerb(app, verbs, "demo", "Compact a table of small fragments and show what it gives",
@@ -298,6 +320,7 @@ struct AllOptions {
   ConflictsOptions conflicts;
   CompactOptions compact;
   MaintainOptions maintain;
+  BackfillVerbOptions backfill;
   DemoOptions demo;
 };
 
@@ -332,6 +355,7 @@ int Main(int argc, char** argv) {
   AddConflicts(app, verbs, options.conflicts);
   AddCompact(app, verbs, options.compact);
   AddMaintain(app, verbs, options.maintain);
+  AddBackfill(app, verbs, options.backfill);
   AddDemo(app, verbs, options.demo);
   if (const auto text = UnknownVerb(app, argc, argv)) {
     std::fprintf(stderr, "glaive: %s\n", text->c_str());

@@ -7,6 +7,7 @@
 
 #include <arrow/status.h>
 
+#include "glaive/backfill.h"
 #include "glaive/compaction.h"
 #include "glaive/maintain.h"
 #include "glaive/verify.h"
@@ -85,6 +86,15 @@ struct MaintainOptions {
   bool json = false;
 };
 arrow::Status MaintainTable(const MaintainOptions& options);
+
+struct BackfillVerbOptions {
+  std::string uri;
+  std::vector<std::string> columns;  // NAME=EXPRESSION
+  BackfillOptions backfill;
+  bool json = false;
+};
+// Gives columns values in every fragment.
+arrow::Status BackfillTable(const BackfillVerbOptions& options);
 
 struct VerifyVerbOptions {
   std::string uri;
