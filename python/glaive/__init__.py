@@ -19,8 +19,8 @@ from . import optimize as optimize
 from . import progress as progress
 from . import schema as schema
 from . import udf as udf
-from ._maintain import maintain
 from ._backfill import BackfillStats, backfill
+from ._maintain import maintain
 from ._native import (
     CleanupCandidateFile,
     CleanupExplanation,
