@@ -12,6 +12,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/fragment_writer.h"
+#include "dataset/page_copy.h"
 #include "dataset/source_fragment.h"
 #include "dataset/write_session.h"
 #include "glaive/compaction.h"
@@ -48,6 +49,20 @@ std::optional<uint64_t> DecodeRows(const CompactionOptions& options,
     return std::nullopt;
   }
   return options.batch_size;
+}
+
+arrow::Result<dataset::WrittenFragments> WriteRows(const Dataset& source, const ScanOptions& scan,
+                                                   dataset::FragmentWriterOptions options) {
+  ARROW_ASSIGN_OR_RAISE(auto writer, dataset::FragmentWriter::Make(source.state()->location,
+                                                                   source.state()->manifest->schema,
+                                                                   std::move(options)));
+  ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(source, scan));
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
+    if (batch == nullptr) break;
+    ARROW_RETURN_NOT_OK(writer.Write(*batch));
+  }
+  return std::move(writer).Finish();
 }
 
 uint64_t CountFiles(const std::vector<wire::DataFragment>& fragments) {
@@ -102,21 +117,23 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   // more.
   if (dataset::HaveSizes(described)) limits.max_bytes_per_file = UINT64_MAX;
 
-  ARROW_ASSIGN_OR_RAISE(auto writer, dataset::FragmentWriter::Make(
-                                         source.state()->location, manifest.schema,
-                                         {.limits = limits,
-                                          .version = version,
-                                          .planned_rows = dataset::PlanFiles(described, resolved),
-                                          .keep_slices = true,
-                                          .total_rows = num_rows,
-                                          .progress = resolved.progress}));
-  ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(source, scan));
-  while (true) {
-    ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
-    if (batch == nullptr) break;
-    ARROW_RETURN_NOT_OK(writer.Write(*batch));
-  }
-  ARROW_ASSIGN_OR_RAISE(auto written, std::move(writer).Finish());
+  const auto planned_rows = dataset::PlanFiles(described, resolved);
+  ARROW_ASSIGN_OR_RAISE(auto copied, dataset::CopyPages({.source = source,
+                                                         .fragments = sources,
+                                                         .limits = limits,
+                                                         .version = version,
+                                                         .planned_rows = planned_rows,
+                                                         .mode = *resolved.mode,
+                                                         .scan = scan,
+                                                         .progress = resolved.progress}));
+  ARROW_ASSIGN_OR_RAISE(auto written, copied ? arrow::Result(std::move(*copied))
+                                             : WriteRows(source, scan,
+                                                         {.limits = limits,
+                                                          .version = version,
+                                                          .planned_rows = planned_rows,
+                                                          .keep_slices = true,
+                                                          .total_rows = num_rows,
+                                                          .progress = resolved.progress}));
   if (written.summary.rows != num_rows) {
     return Internal("{} rows of {} were rewritten", written.summary.rows, num_rows);
   }

@@ -107,9 +107,6 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
       resolved.materialize_deletions_threshold.value_or(kDefaultDeletionThreshold);
   resolved.mode = resolved.mode.value_or(CompactionMode::kReencode);
 
-  if (*resolved.mode == CompactionMode::kForceBinaryCopy) {
-    return Unsupported("compaction_mode \"force_binary_copy\" is not built yet");
-  }
   if (resolved.data_storage_version) {
     ARROW_RETURN_NOT_OK(WritableVersion(*resolved.data_storage_version).status());
   }

@@ -315,8 +315,6 @@ TEST(CompactionTest, OptionsThatCannotBeAreNamed) {
   const auto plan = [&](const CompactionOptions& options) {
     return PlanCompaction(table, options);
   };
-  EXPECT_THAT(plan({.mode = CompactionMode::kForceBinaryCopy}),
-              IsError(ErrorKind::kUnsupported, "force_binary_copy"));
   EXPECT_THAT(plan({.mode = CompactionMode::kTryBinaryCopy}), IsOk());
   EXPECT_THAT(plan({.max_source_rows = 0}), IsError(ErrorKind::kInvalidInput, "max_source_rows"));
   EXPECT_THAT(plan({.data_storage_version = "2.3"}), IsError(ErrorKind::kUnsupported, "2.3"));

@@ -15,13 +15,7 @@
 namespace glaive::dataset {
 namespace {
 
-// pylance's default, which it takes no notice of and which tools pass along.
 constexpr uint64_t kInertRowsPerGroup = 1024;
-
-std::optional<uint64_t> RowsPerGroup(const FileLimits& limits) {
-  if (limits.max_rows_per_group == kInertRowsPerGroup) return std::nullopt;
-  return limits.max_rows_per_group;
-}
 
 arrow::Status Validate(const FileLimits& limits) {
   const auto positive = [](uint64_t value, const char* name) {
@@ -64,6 +58,16 @@ wire::DataFragment FragmentOf(const file::FileSummary& file, const std::string& 
 }
 
 }  // namespace
+
+std::optional<uint64_t> RowsPerGroup(const FileLimits& limits) {
+  if (limits.max_rows_per_group == kInertRowsPerGroup) return std::nullopt;
+  return limits.max_rows_per_group;
+}
+
+void WrittenFragments::AddFile(const file::FileSummary& file, const std::string& name) {
+  fragments.push_back(FragmentOf(file, name, std::nullopt));
+  Add(file, &summary);
+}
 
 void WrittenFragments::Append(WrittenFragments behind) {
   std::ranges::move(behind.fragments, std::back_inserter(fragments));

@@ -27,6 +27,10 @@ struct DataFolder {
   std::optional<uint32_t> base_id;  // of the files in it; none in the table's own data/
 };
 
+// pylance's default number of rows for max_rows_per_group, which it takes no notice of and which
+// tools pass along, counts as none.
+std::optional<uint64_t> RowsPerGroup(const FileLimits& limits);
+
 // A file that has all its rows. `finish` may run on another thread, and beyond the writer's life.
 struct FileToFinish {
   uint64_t num_rows = 0;
@@ -56,6 +60,9 @@ struct WrittenFragments {
   std::vector<wire::DataFragment> fragments;  // one per file, ids not given yet
   NewFiles files;
   WriteSummary summary;
+
+  // A file that is finished, as the last fragment.
+  void AddFile(const file::FileSummary& file, const std::string& name);
 
   // Takes over what was written of the rows behind.
   void Append(WrittenFragments behind);

@@ -41,6 +41,18 @@ class FileReader {
   arrow::Result<std::vector<encoding::LeafRows>> ReadColumns(std::span<const ColumnRead> columns,
                                                              std::span<const RowRange> rows);
 
+  // Validates the description of a page as reading it would: its encodings and where its buffers
+  // lie, not what is in them.
+  arrow::Status CheckPage(const ColumnRead& column, size_t page) {
+    return Decoder(column, page).status();
+  }
+
+  // Bytes as they are, of one dependent round.
+  arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadBytes(
+      std::span<const ByteRange> ranges) {
+    return reader_->ReadMany(ranges);
+  }
+
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadGlobalBuffer(uint32_t index);
 
   // Encoded bytes of some columns for each row of the file, on average: what read-ahead plans with.

@@ -80,12 +80,13 @@ arrow::Status RefuseSpecialFields(const std::vector<wire::Field>& fields) {
 
 struct FileWriter::State {
   State(std::string its_path, wire::Schema its_schema, const FileWriterOptions& its_options,
-        InputMatcher its_matcher)
+        InputMatcher its_matcher, std::vector<size_t> its_column_of, size_t num_columns)
       : path(std::move(its_path)),
         schema(std::move(its_schema)),
         options(its_options),
         matcher(std::move(its_matcher)),
-        columns(matcher.columns().size()),
+        column_of(std::move(its_column_of)),
+        columns(num_columns),
         budget(options.data_cache_bytes),
         queue(options.executor != nullptr ? *options.executor : ProcessExecutor(), budget),
         coalescer(
@@ -143,14 +144,19 @@ struct FileWriter::State {
   arrow::Status EncodeAndWrite(ClosedPage page);
   arrow::Status Queue(ClosedPage page, uint64_t charged_bytes);
   arrow::Result<ByteRange> WriteBuffer(std::span<const std::shared_ptr<arrow::Buffer>> parts);
+  arrow::Status WritePadding(uint64_t size);
+  uint64_t NumRows() const;
+  arrow::Status CheckRows() const;
   arrow::Status WriteMetadata();
 
   std::string path;
   wire::Schema schema;
   FileWriterOptions options;
   InputMatcher matcher;
+  std::vector<size_t> column_of;  // of the file, for each of the matcher's
   std::vector<wire::ColumnMetadata> columns;
   std::unique_ptr<io::ObjectWriter> out;
+  uint64_t buffer_begin = 0;              // of the buffer under way
   std::vector<ByteRange> global_buffers;  // from 1 on
   FileSummary summary;
   MemoryBudget budget;
@@ -169,15 +175,20 @@ arrow::Result<ByteRange> FileWriter::State::WriteBuffer(
     ARROW_RETURN_NOT_OK(
         out->Write(std::as_bytes(std::span(part->data(), static_cast<size_t>(part->size())))));
   }
+  ARROW_RETURN_NOT_OK(WritePadding(range.size));
+  return range;
+}
+
+// Behind a buffer of that size.
+arrow::Status FileWriter::State::WritePadding(uint64_t size) {
   static constexpr auto kFill = [] {
     std::array<uint8_t, kAlignment> fill;
     fill.fill(kPadding);
     return fill;
   }();
-  if (const uint64_t rest = range.size % kAlignment; rest != 0) {
-    ARROW_RETURN_NOT_OK(out->Write(std::as_bytes(std::span(kFill)).first(kAlignment - rest)));
-  }
-  return range;
+  const uint64_t rest = size % kAlignment;
+  if (rest == 0) return arrow::Status::OK();
+  return out->Write(std::as_bytes(std::span(kFill)).first(kAlignment - rest));
 }
 
 arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
@@ -185,7 +196,7 @@ arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
   uint64_t first_row = rows.first_row;
   for (size_t i = 0; i < pages.size(); ++i) {
     const encoding::EncodedPage page = std::move(pages[i]);
-    wire::Page& written = columns[rows.column].pages.emplace_back();
+    wire::Page& written = columns[column_of[rows.column]].pages.emplace_back();
     for (const auto& parts : page.buffers) {
       ARROW_ASSIGN_OR_RAISE(written.buffers.emplace_back(), WriteBuffer(parts));
     }
@@ -234,6 +245,23 @@ arrow::Status FileWriter::State::Queue(ClosedPage page, uint64_t charged_bytes) 
                            max_bytes_in_queue -= max_bytes;
                            return WritePages(work->page, std::move(work->encoded));
                          }});
+}
+
+uint64_t FileWriter::State::NumRows() const {
+  if (!column_of.empty() || columns.empty() || columns[0].pages.empty()) {
+    return coalescer.num_rows();
+  }
+  return columns[0].pages.back().priority + columns[0].pages.back().num_rows;
+}
+
+arrow::Status FileWriter::State::CheckRows() const {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto& pages = columns[i].pages;
+    const uint64_t rows = pages.empty() ? 0 : pages.back().priority + pages.back().num_rows;
+    if (rows == summary.num_rows) continue;
+    return Internal("column {} of a file of {} rows has pages of {}", i, summary.num_rows, rows);
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status FileWriter::State::WriteMetadata() {
@@ -290,9 +318,21 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
   if (options.max_rows == 0) return InvalidInput("a file of at most 0 rows");
   ARROW_RETURN_NOT_OK(RefuseSpecialFields(schema.fields));
   ARROW_ASSIGN_OR_RAISE(auto arrow_schema, wire::ToArrow(schema));
-  ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(std::move(arrow_schema)));
+  std::vector<size_t> column_of;
+  arrow::FieldVector fields;
+  size_t num_columns = 0;
+  for (int i = 0; i < arrow_schema->num_fields(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(const auto leaves, LeafColumn::Of(*arrow_schema->field(i)));
+    const bool copied = std::ranges::binary_search(options.copied_fields, i);
+    if (!copied) fields.push_back(arrow_schema->field(i));
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf, ++num_columns) {
+      if (!copied) column_of.push_back(num_columns);
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(arrow::schema(std::move(fields))));
   std::unique_ptr<FileWriter> writer(new FileWriter());
-  writer->state_ = std::make_unique<State>(path, std::move(schema), options, std::move(matcher));
+  writer->state_ = std::make_unique<State>(path, std::move(schema), options, std::move(matcher),
+                                           std::move(column_of), num_columns);
   ARROW_ASSIGN_OR_RAISE(auto out, options.is_new ? store->OpenNew(path) : store->OpenWrite(path));
   writer->state_->out = options.output ? options.output(std::move(out)) : std::move(out);
   return writer;
@@ -332,6 +372,31 @@ uint64_t FileWriter::num_rows() const { return state_->coalescer.num_rows(); }
 
 arrow::Status FileWriter::LetGoOfInput() { return state_->coalescer.LetGoOfInput(); }
 
+arrow::Status FileWriter::BeginBuffer() {
+  ARROW_RETURN_NOT_OK(state_->queue.Drain());
+  state_->buffer_begin = state_->out->position();
+  return arrow::Status::OK();
+}
+
+arrow::Status FileWriter::WriteBuffer(std::span<const std::byte> bytes) {
+  return state_->out->Write(bytes);
+}
+
+arrow::Result<ByteRange> FileWriter::EndBuffer() {
+  const uint64_t begin = state_->buffer_begin;
+  const ByteRange range = {begin, state_->out->position() - begin};
+  ARROW_RETURN_NOT_OK(state_->WritePadding(range.size));
+  return range;
+}
+
+void FileWriter::AddPage(size_t column, wire::Page page, PageEnd end) {
+  auto& pages = state_->columns[column].pages;
+  page.priority = pages.empty() ? 0 : pages.back().priority + pages.back().num_rows;
+  pages.push_back(std::move(page));
+  ++state_->summary.num_pages;
+  ++state_->summary.pages_ended_by[static_cast<size_t>(end)];
+}
+
 void FileWriter::AddSchemaMetadata(std::string key, std::string value) {
   state_->schema.metadata[std::move(key)] = std::move(value);
 }
@@ -359,7 +424,8 @@ arrow::Result<FileSummary> FileWriter::Finish() {
                             : state.Queue(std::move(page), bytes));
   }
   ARROW_RETURN_NOT_OK(state.queue.Drain());
-  state.summary.num_rows = state.coalescer.num_rows();
+  state.summary.num_rows = state.NumRows();
+  ARROW_RETURN_NOT_OK(state.CheckRows());
   ARROW_RETURN_NOT_OK(state.WriteMetadata());
   state.summary.path = state.path;
   state.summary.size_bytes = state.out->position();

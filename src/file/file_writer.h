@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@
 #include <arrow/type_fwd.h>
 
 #include "core/file_version.h"
+#include "core/ranges.h"
 #include "file/input_rows.h"
 #include "file/page_end.h"
 #include "io/object_store.h"
+#include "wire/file_metadata.h"
 #include "wire/schema.h"
 
 namespace glaive {
@@ -43,6 +46,8 @@ struct FileWriterOptions {
   bool rows_stay = false;    // the batches are in memory all the time, whoever writes them: slices
                              // are kept, and not counted against the budget of pages
   bool is_new = false;       // no other file ever had the name, as ObjectStore::OpenNew wants it
+  std::vector<int> copied_fields;  // top-level fields that the batches lack, ascending: AddPage
+                                   // brings their pages
   OutputFilter output = nullptr;
   HeldBytes on_held = nullptr;
   Executor* executor = nullptr;  // encodes pages; null: the process's own
@@ -84,6 +89,15 @@ class FileWriter {
 
   // Copies what is held of the last batch, which may go then.
   arrow::Status LetGoOfInput();
+
+  // A buffer that comes piece by piece, for AddPage. It is under way from BeginBuffer to EndBuffer:
+  // nothing else may be called in between.
+  arrow::Status BeginBuffer();
+  arrow::Status WriteBuffer(std::span<const std::byte> bytes);
+  arrow::Result<ByteRange> EndBuffer();
+
+  // The next page of a leaf column of copied_fields. Its rows count on from the page before.
+  void AddPage(size_t column, wire::Page page, PageEnd end);
 
   void AddSchemaMetadata(std::string key, std::string value);
   arrow::Result<uint32_t> AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer);  // from 1 on

@@ -44,6 +44,26 @@ LevelCodec LevelCodec::Choose(const LevelStatistics& statistics, FileVersion ver
   return LevelCodec(small ? Kind::kInline : Kind::kOutOfLine, width);
 }
 
+std::optional<LevelCodec> LevelCodec::Of(const wire::CompressiveEncoding& encoding) {
+  const auto flat_bits = [](const wire::EncodingPtr& of) -> uint64_t {
+    const auto* flat = std::get_if<wire::FlatEncoding>(&of->kind);
+    return flat == nullptr ? 0 : flat->bits_per_value;
+  };
+  if (const auto* flat = std::get_if<wire::FlatEncoding>(&encoding.kind)) {
+    if (flat->bits_per_value == 16) return LevelCodec(Kind::kFlat);
+  } else if (const auto* packed = std::get_if<wire::OutOfLineBitpackingEncoding>(&encoding.kind)) {
+    const uint64_t width = flat_bits(packed->values);
+    if (packed->uncompressed_bits == 16 && width > 0 && width < 16) {
+      return LevelCodec(Kind::kOutOfLine, static_cast<unsigned>(width));
+    }
+  } else if (const auto* runs = std::get_if<wire::RleEncoding>(&encoding.kind)) {
+    if (flat_bits(runs->values) == 16 && flat_bits(runs->run_lengths) == 8) {
+      return LevelCodec(Kind::kRuns);
+    }
+  }
+  return std::nullopt;
+}
+
 void LevelCodec::Prepare(std::span<const uint16_t> levels) {
   levels_ = levels;
   switch (kind_) {

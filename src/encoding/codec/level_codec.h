@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct LevelStatistics {
 class LevelCodec {
  public:
   static LevelCodec Choose(const LevelStatistics& statistics, FileVersion version);
+
+  // The codec that a page's description names; nothing for those that are only read, and for the
+  // one of pages that have few levels.
+  static std::optional<LevelCodec> Of(const wire::CompressiveEncoding& encoding);
 
   // Makes the payload of some levels, which the next two tell about until the next call.
   void Prepare(std::span<const uint16_t> levels);

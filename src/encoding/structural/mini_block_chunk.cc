@@ -9,7 +9,6 @@ namespace glaive::encoding {
 namespace {
 
 constexpr uint64_t kAlignment = 8;
-constexpr size_t kMaxValueBuffers = 16;
 
 // What a chunk has of some rows, in place of them: ranges of its own rows that are wanted.
 template <typename Visit>
@@ -24,58 +23,50 @@ void ForEachOverlap(const RowRange& chunk, std::span<const RowRange> rows, Visit
 
 }  // namespace
 
-struct ChunkReader::Parts {
-  uint16_t num_levels = 0;
-  Bytes repetition;
-  Bytes definition;
-  std::array<Bytes, kMaxValueBuffers> values;
-};
-
 // A chunk is [u16 levels][u16 size of repetition levels][u16 size of definition levels][size of
 // each value buffer], then what these are the sizes of, each padded to 8 bytes from the chunk's
 // start. Sizes of levels that the page does not have are not there either.
-arrow::Result<ChunkReader::Parts> ChunkReader::Split(const Chunk& chunk) const {
-  const size_t num_level_sizes = (layout_.repetition ? 1 : 0) + (layout_.definition ? 1 : 0);
-  const size_t value_size_bytes = layout_.large_chunks ? sizeof(uint32_t) : sizeof(uint16_t);
+arrow::Result<ChunkParts> SplitChunk(const ChunkFormat& format, Bytes chunk, Location where) {
+  const size_t num_level_sizes = (format.has_repetition ? 1 : 0) + (format.has_definition ? 1 : 0);
+  const size_t value_size_bytes = format.large_chunks ? sizeof(uint32_t) : sizeof(uint16_t);
   const size_t levels_end = sizeof(uint16_t) * (1 + num_level_sizes);
-  uint64_t at = levels_end + value_size_bytes * layout_.values.num_buffers();
-  if (at > chunk.bytes.size()) {
-    return Corrupt(chunk.where, "a chunk of {} bytes has no room for its header",
-                   chunk.bytes.size());
+  uint64_t at = levels_end + value_size_bytes * format.num_value_buffers;
+  if (at > chunk.size()) {
+    return Corrupt(where, "a chunk of {} bytes has no room for its header", chunk.size());
   }
-  const std::byte* const header = chunk.bytes.data();
-  Parts parts;
+  const std::byte* const header = chunk.data();
+  ChunkParts parts;
   parts.num_levels = LoadLittleEndian<uint16_t>(header);
-  std::array<uint64_t, kMaxValueBuffers + 2> sizes = {};
+  std::array<uint64_t, ChunkParts::kMaxValueBuffers + 2> sizes = {};
   for (size_t i = 0; i < num_level_sizes; ++i) {
     sizes[i] = LoadLittleEndian<uint16_t>(header + sizeof(uint16_t) * (1 + i));
   }
-  for (size_t i = 0; i < layout_.values.num_buffers(); ++i) {
+  for (size_t i = 0; i < format.num_value_buffers; ++i) {
     const std::byte* const size = header + levels_end + i * value_size_bytes;
     sizes[num_level_sizes + i] =
-        layout_.large_chunks ? LoadLittleEndian<uint32_t>(size) : LoadLittleEndian<uint16_t>(size);
+        format.large_chunks ? LoadLittleEndian<uint32_t>(size) : LoadLittleEndian<uint16_t>(size);
   }
   size_t next_size = 0;
   const auto take = [&](Bytes& part) {
     at = (at + kAlignment - 1) / kAlignment * kAlignment;
     const uint64_t size = sizes[next_size++];
-    if (at > chunk.bytes.size() || size > chunk.bytes.size() - at) {
-      return Corrupt(chunk.where, "part {} of a chunk of {} bytes takes {} from {} on",
-                     next_size - 1, chunk.bytes.size(), size, at);
+    if (at > chunk.size() || size > chunk.size() - at) {
+      return Corrupt(where, "part {} of a chunk of {} bytes takes {} from {} on", next_size - 1,
+                     chunk.size(), size, at);
     }
-    part = chunk.bytes.subspan(at, size);
+    part = chunk.subspan(at, size);
     at += size;
     return arrow::Status::OK();
   };
-  if (layout_.repetition) ARROW_RETURN_NOT_OK(take(parts.repetition));
-  if (layout_.definition) ARROW_RETURN_NOT_OK(take(parts.definition));
-  for (size_t i = 0; i < layout_.values.num_buffers(); ++i) {
+  if (format.has_repetition) ARROW_RETURN_NOT_OK(take(parts.repetition));
+  if (format.has_definition) ARROW_RETURN_NOT_OK(take(parts.definition));
+  for (size_t i = 0; i < format.num_value_buffers; ++i) {
     ARROW_RETURN_NOT_OK(take(parts.values[i]));
   }
   return parts;
 }
 
-arrow::Result<LevelSpan> ChunkReader::DecodeLevels(const Parts& parts, const Chunk& chunk) {
+arrow::Result<LevelSpan> ChunkReader::DecodeLevels(const ChunkParts& parts, const Chunk& chunk) {
   LevelSpan levels{.size = parts.num_levels};
   const auto decode = [&](const FixedBlockDescription& block, Bytes payload,
                           std::vector<uint16_t>& out) -> arrow::Result<uint16_t*> {
@@ -168,7 +159,7 @@ LevelSpan ChunkReader::SelectValues(const LevelSpan& levels) {
   return selected;
 }
 
-arrow::Status ChunkReader::AppendValues(const Parts& parts, const Chunk& chunk,
+arrow::Status ChunkReader::AppendValues(const ChunkParts& parts, const Chunk& chunk,
                                         LeafBuilder::State& leaf) {
   const ChunkValues values{std::span(parts.values).first(layout_.values.num_buffers()),
                            chunk.num_values, chunk.where};
@@ -185,7 +176,11 @@ arrow::Status ChunkReader::AppendValues(const Parts& parts, const Chunk& chunk,
 
 arrow::Status ChunkReader::Append(const Chunk& chunk, std::span<const RowRange> rows,
                                   LeafBuilder::State& leaf) {
-  ARROW_ASSIGN_OR_RAISE(const Parts parts, Split(chunk));
+  const ChunkFormat format = {.has_repetition = layout_.repetition.has_value(),
+                              .has_definition = layout_.definition.has_value(),
+                              .num_value_buffers = layout_.values.num_buffers(),
+                              .large_chunks = layout_.large_chunks};
+  ARROW_ASSIGN_OR_RAISE(const ChunkParts parts, SplitChunk(format, chunk.bytes, chunk.where));
   ARROW_ASSIGN_OR_RAISE(LevelSpan levels, DecodeLevels(parts, chunk));
   bool whole = false;
   ForEachOverlap(chunk.rows, rows, [&](const RowRange& overlap) { whole = overlap == chunk.rows; });

@@ -28,6 +28,25 @@ struct ChunkLayout {
   bool large_chunks = false;  // sizes of value buffers in 32 bits
 };
 
+// What says how a chunk is taken apart.
+struct ChunkFormat {
+  bool has_repetition = false;
+  bool has_definition = false;
+  size_t num_value_buffers = 1;
+  bool large_chunks = false;  // sizes of value buffers in 32 bits
+};
+
+struct ChunkParts {
+  static constexpr size_t kMaxValueBuffers = 16;
+
+  uint16_t num_levels = 0;
+  Bytes repetition;
+  Bytes definition;
+  std::array<Bytes, kMaxValueBuffers> values;
+};
+
+arrow::Result<ChunkParts> SplitChunk(const ChunkFormat& format, Bytes chunk, Location where);
+
 // One chunk, and what the page says about it.
 struct Chunk {
   Bytes bytes;
@@ -49,14 +68,11 @@ class ChunkReader {
                        LeafBuilder::State& leaf);
 
  private:
-  struct Parts;
-
-  arrow::Result<Parts> Split(const Chunk& chunk) const;
-  arrow::Result<LevelSpan> DecodeLevels(const Parts& parts, const Chunk& chunk);
+  arrow::Result<LevelSpan> DecodeLevels(const ChunkParts& parts, const Chunk& chunk);
   arrow::Status SelectEntries(const LevelSpan& levels, const Chunk& chunk,
                               std::span<const RowRange> rows);
   LevelSpan SelectValues(const LevelSpan& levels);
-  arrow::Status AppendValues(const Parts& parts, const Chunk& chunk, LeafBuilder::State& leaf);
+  arrow::Status AppendValues(const ChunkParts& parts, const Chunk& chunk, LeafBuilder::State& leaf);
 
   const ChunkLayout& layout_;
   const PageDictionary* dictionary_;

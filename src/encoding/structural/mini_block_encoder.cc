@@ -9,44 +9,10 @@
 
 #include "encoding/levels/level_stream.h"
 #include "encoding/structural/buffer_parts.h"
+#include "encoding/structural/chunk_cursor.h"
 
 namespace glaive::encoding {
 namespace {
-
-constexpr size_t kAlignment = 8;
-constexpr std::byte kPad{0xFE};
-
-constexpr size_t Padded(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
-
-// Writes one chunk front to back.
-class ChunkCursor {
- public:
-  explicit ChunkCursor(std::byte* begin) : begin_(begin), at_(begin) {}
-
-  template <typename T>
-  void Put(T value) {
-    std::memcpy(at_, &value, sizeof(T));
-    at_ += sizeof(T);
-  }
-
-  // Room for `size` bytes, from which on the chunk goes on at the next multiple of 8.
-  std::byte* Take(size_t size) {
-    std::byte* taken = at_;
-    at_ += size;
-    Pad();
-    return taken;
-  }
-
-  void Pad() {
-    std::byte* end = begin_ + Padded(static_cast<size_t>(at_ - begin_));
-    std::fill(at_, end, kPad);
-    at_ = end;
-  }
-
- private:
-  std::byte* begin_;
-  std::byte* at_;
-};
 
 class MiniBlockEncoder {
  public:
@@ -109,15 +75,15 @@ class MiniBlockEncoder {
     if (scheme_.has_rep()) {
       rep_codec_.Prepare(levels_.rep.first(num_levels));
       header += sizeof(uint16_t);
-      body += Padded(rep_codec_.size_bytes());
+      body += ChunkCursor::Padded(rep_codec_.size_bytes());
     }
     if (scheme_.has_def()) {
       def_codec_.Prepare(levels_.def.first(num_levels));
       header += sizeof(uint16_t);
-      body += Padded(def_codec_.size_bytes());
+      body += ChunkCursor::Padded(def_codec_.size_bytes());
     }
-    for (const size_t size : sizes) body += Padded(size);
-    const size_t chunk_bytes = Padded(header) + body;
+    for (const size_t size : sizes) body += ChunkCursor::Padded(size);
+    const size_t chunk_bytes = ChunkCursor::Padded(header) + body;
     ARROW_ASSIGN_OR_RAISE(std::byte * begin, chunks_.Append(chunk_bytes));
     FillChunk(ChunkCursor(begin), num_levels, sizes);
     const bool counted = !last || num_values == values_.counted_last_chunk();
@@ -146,7 +112,7 @@ class MiniBlockEncoder {
   }
 
   void PutWord(size_t chunk_bytes, unsigned log) {
-    const auto word = static_cast<uint32_t>((chunk_bytes / kAlignment - 1) << 4 | log);
+    const auto word = static_cast<uint32_t>((chunk_bytes / ChunkCursor::kAlignment - 1) << 4 | log);
     if (large_) {
       large_words_.push_back(word);
     } else {
