@@ -117,7 +117,6 @@ class BackfillJob {
       : recipe_(std::move(recipe)),
         options_(options),
         latest_(dataset),
-        moves_(dataset.state()->location),
         result_{.dataset = dataset} {}
 
   arrow::Result<BackfillResult> Run(dataset::BackfillCheckpoint checkpoint) {
@@ -223,6 +222,9 @@ class BackfillJob {
     ARROW_ASSIGN_OR_RAISE(latest_, latest_.CheckoutLatest());
     std::vector<uint64_t> done;
     std::vector<uint64_t> stale;
+    std::set<uint64_t> fragments;
+    for (const auto& entry : staged_) fragments.insert(entry.first);
+    dataset::RowMoves moves(latest_.state()->location, std::move(fragments));
     for (const auto& [id, columns] : staged_) {
       const StagedColumns::State& state = *columns.state();
       const auto view = latest_.state()->manifest->fragments.Find(id);
@@ -237,7 +239,8 @@ class BackfillJob {
       }
       if (state.read_version == latest_.version()) continue;
       const dataset::ColumnWrite write{&state, state.read_fields, state.read};
-      const auto made = dataset::MakeColumnCommit({&write, 1}, *latest_.state()->manifest, moves_);
+      const auto made =
+          dataset::MakeColumnCommit({&write, 1}, {}, *latest_.state()->manifest, moves);
       const ColumnWriteConflict* conflict = ColumnWriteConflict::Of(made.status());
       if (conflict != nullptr && conflict->fragment_id() == id) stale.push_back(id);
     }
@@ -387,7 +390,6 @@ class BackfillJob {
   dataset::BackfillCheckpoint checkpoint_;
   std::optional<TableSchema> schema_;
   Dataset latest_;
-  dataset::RowMoves moves_;
   std::map<uint64_t, StagedColumns> staged_;  // by fragment
   std::set<uint64_t> committed_;
   std::set<uint64_t> withdrawn_;  // to be computed again
