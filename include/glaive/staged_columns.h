@@ -82,7 +82,8 @@ class ColumnWriteConflict final : public ErrorDetail {
 /// hundred bytes beside its schema.
 class StagedColumns {
  public:
-  /// What ToJson gave, maybe in another process. Errors: InvalidInput.
+  /// What ToJson gave, maybe in another process. Errors: InvalidInput for anything else, and for
+  /// what was changed since; other layouts and orders of the same are none.
   static arrow::Result<StagedColumns> FromJson(std::string_view json);
   std::string ToJson() const;
 

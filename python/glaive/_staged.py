@@ -29,7 +29,10 @@ class StagedColumns:
 
     @staticmethod
     def from_json(json: str) -> StagedColumns:
-        """What `to_json` gave, maybe in another process. InvalidInput for anything else."""
+        """What `to_json` gave, maybe in another process.
+
+        InvalidInput for anything else, and if it was changed since.
+        """
         return StagedColumns(_native.StagedColumns.from_json(json))
 
     def to_json(self) -> str:
