@@ -336,7 +336,10 @@ class DatasetOptimizer:
         memory_limit : int, optional
             Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
             decoded and read ahead. Where ``data_cache_bytes`` and ``num_threads`` would take more,
-            pages end earlier, and fewer tasks run at once.
+            pages end earlier, and fewer tasks run at once. Tasks then follow sizes, as with
+            ``target_bytes_per_fragment``: a fragment is rewritten with smaller ones only where that at
+            least doubles it, so that what a run costs follows what was added, and more small fragments
+            may be left.
         max_page_bytes : int, default 256 MiB
             A page ends when its next row would pass this. Bytes of rows, before encoding.
         data_cache_bytes : int, default 256 MiB
