@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include "bindings.h"
 #include "call.h"
@@ -14,18 +15,6 @@ namespace glaive::python {
 using namespace nb::literals;
 
 namespace {
-
-const char* NameOf(StepOutcome outcome) {
-  switch (outcome) {
-    case StepOutcome::kNotRun: return "not_run";
-    case StepOutcome::kDone: return "done";
-    case StepOutcome::kLimited: return "limited";
-    case StepOutcome::kConflict: return "conflict";
-    case StepOutcome::kInterrupted: return "interrupted";
-    case StepOutcome::kFailed: return "failed";
-  }
-  return "";
-}
 
 void BindOptions(nb::module_& m) {
   using Options = MaintenanceOptions;

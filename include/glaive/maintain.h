@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include <arrow/result.h>
 
@@ -49,6 +50,8 @@ enum class StepOutcome : uint8_t {
   kInterrupted,  ///< the progress callback ended the run
   kFailed,
 };
+/// "not_run", "done", "limited", "conflict", "interrupted" or "failed".
+std::string_view NameOf(StepOutcome outcome);
 
 struct StepReport {
   StepOutcome outcome = StepOutcome::kNotRun;

@@ -17,18 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view NameOf(StepOutcome outcome) {
-  switch (outcome) {
-    case StepOutcome::kNotRun: return "not_run";
-    case StepOutcome::kDone: return "done";
-    case StepOutcome::kLimited: return "limited";
-    case StepOutcome::kConflict: return "conflict";
-    case StepOutcome::kInterrupted: return "interrupted";
-    case StepOutcome::kFailed: return "failed";
-  }
-  return "";
-}
-
 Json StepJson(const StepReport& step) {
   return {{"outcome", NameOf(step.outcome)},
           {"why", step.why.ok() ? Json() : Json(ErrorLine(step.why))},

@@ -151,6 +151,18 @@ arrow::Status CheckOptions(const MaintenanceOptions& options) {
 
 }  // namespace
 
+std::string_view NameOf(StepOutcome outcome) {
+  switch (outcome) {
+    case StepOutcome::kNotRun: return "not_run";
+    case StepOutcome::kDone: return "done";
+    case StepOutcome::kLimited: return "limited";
+    case StepOutcome::kConflict: return "conflict";
+    case StepOutcome::kInterrupted: return "interrupted";
+    case StepOutcome::kFailed: return "failed";
+  }
+  return "";
+}
+
 arrow::Result<MaintenanceReport> Maintain(const Dataset& dataset,
                                           const MaintenanceOptions& options) {
   ARROW_RETURN_NOT_OK(CheckOptions(options));
