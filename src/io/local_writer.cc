@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -21,6 +22,9 @@ namespace glaive::io {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{256} << 10;
+// A file that becomes larger than this has room set aside for as much again, up to the other.
+constexpr uint64_t kMinSetAside = uint64_t{1} << 20;
+constexpr uint64_t kMaxSetAside = uint64_t{16} << 20;
 
 // Unique among processes and machines that write to one folder.
 std::string TemporaryName(const std::string& path) {
@@ -105,7 +109,7 @@ class LocalWriter final : public ObjectWriter {
     position_ += bytes.size();
     if (bytes.size() >= kBufferBytes) {
       ARROW_RETURN_NOT_OK(Flush());
-      return WriteAll(file_.fd(), path_, bytes);
+      return WriteOut(bytes);
     }
     if (buffer_.capacity() == 0) buffer_.reserve(kBufferBytes);
     if (bytes.size() > kBufferBytes - buffer_.size()) ARROW_RETURN_NOT_OK(Flush());
@@ -119,21 +123,41 @@ class LocalWriter final : public ObjectWriter {
     RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
     request.AddBytesWritten(position_);
     ARROW_RETURN_NOT_OK(Flush());
+    if (end_of_room_ > written_ && ftruncate(file_.fd(), static_cast<off_t>(written_)) != 0) {
+      return PosixError(path_, "write", errno);
+    }
     ARROW_RETURN_NOT_OK(file_.Close());
     return file_.RenameTo(path_);
   }
 
  private:
   arrow::Status Flush() {
-    const arrow::Status status = WriteAll(file_.fd(), path_, buffer_);
+    const arrow::Status status = WriteOut(buffer_);
     buffer_.clear();
     return status;
+  }
+
+  arrow::Status WriteOut(std::span<const std::byte> bytes) {
+    const uint64_t end = written_ + bytes.size();
+    if (sets_aside_ && end > kMinSetAside && end > end_of_room_) {
+      const uint64_t from = std::max(written_, end_of_room_);
+      const uint64_t more = std::clamp(from, kMinSetAside, kMaxSetAside);
+      const uint64_t room_to = std::max(from + more, end);
+      sets_aside_ = SetAside(file_.fd(), from, room_to - from);
+      if (sets_aside_) end_of_room_ = room_to;
+    }
+    ARROW_RETURN_NOT_OK(WriteAll(file_.fd(), path_, bytes));
+    written_ = end;
+    return arrow::Status::OK();
   }
 
   std::string path_;
   TemporaryFile file_;
   std::vector<std::byte> buffer_;
   uint64_t position_ = 0;
+  uint64_t written_ = 0;      // without what is in the buffer
+  uint64_t end_of_room_ = 0;  // that was set aside
+  bool sets_aside_ = true;    // as long as it helps
 };
 
 std::span<const std::byte> AsBytes(const arrow::Buffer& buffer) {
@@ -177,6 +201,9 @@ arrow::Status PutLocalIfAbsent(const std::string& path,
                                std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
   RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
   ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(TemporaryName(path)));
+  uint64_t num_bytes = 0;
+  for (const auto& part : parts) num_bytes += static_cast<uint64_t>(part->size());
+  if (num_bytes > kMinSetAside) SetAside(file.fd(), 0, num_bytes);
   for (const auto& part : parts) {
     ARROW_RETURN_NOT_OK(WriteAll(file.fd(), file.name(), AsBytes(*part)));
     request.AddBytesWritten(static_cast<uint64_t>(part->size()));

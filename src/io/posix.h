@@ -43,6 +43,10 @@ arrow::Status ReadAt(int fd, const std::string& path, uint64_t offset, std::span
 
 arrow::Status WriteAll(int fd, const std::string& path, std::span<const std::byte> bytes);
 
+// Sets blocks of the disk aside for bytes that are about to be written behind the end of a file,
+// where this makes writing them cheaper. False where it does not, or there is no room.
+bool SetAside(int fd, uint64_t offset, uint64_t size);
+
 // Makes a folder and those above it. Nothing to do where they are there.
 arrow::Status MakeFolders(const std::string& folder);
 

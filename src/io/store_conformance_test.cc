@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <atomic>
@@ -271,6 +272,24 @@ TEST(LocalStoreTest, SyncOfWhatIsNotThereFails) {
   const TemporaryFolder folder;
   const std::string paths[] = {folder.path() + "/none"};
   EXPECT_THAT(LocalStore()->Sync(paths), IsError(ErrorKind::kFileNotFound, paths[0]));
+}
+
+TEST(LocalStoreTest, AFinishedFileKeepsNoRoomBehindItsEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/f";
+  auto writer = LocalStore()->OpenWrite(path).ValueOrDie();
+  std::string all;
+  for (int i = 0; i < 30; ++i) {
+    const std::string part(100'000, static_cast<char>('a' + i % 26));
+    ASSERT_THAT(writer->Write(BytesOf(part)), IsOk());
+    all += part;
+  }
+  ASSERT_THAT(writer->Finish(), IsOk());
+  EXPECT_EQ(LocalStore()->ReadWhole(path).ValueOrDie()->ToString(), all);
+  ASSERT_THAT(LocalStore()->Sync({&path, 1}), IsOk());
+  struct stat status = {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_LE(status.st_blocks * 512, static_cast<int64_t>(all.size()) + 64 * 1024);
 }
 
 TEST(LocalStoreTest, NoFolderComesToBeBelowADanglingLink) {
