@@ -283,6 +283,7 @@ arrow::Result<bool> PageWriter::Cut(const ChunksToCut& cut, JoinedChunks& out) c
     ARROW_ASSIGN_OR_RAISE(before_bytes, ReadRange(*page.file, range));
     before = SourceChunk{.bytes = BytesOf(*before_bytes),
                          .num_values = page.index.num_values(cut.before_chunk),
+                         .num_rows_begun = page.index.rows_begun(cut.before_chunk).size(),
                          .where = {page.file->path(), range.offset}};
   }
   const MiniBlockIndex& index = cut.page->index;
@@ -293,6 +294,7 @@ arrow::Result<bool> PageWriter::Cut(const ChunksToCut& cut, JoinedChunks& out) c
     const ByteRange chunk = place(*cut.page, {c, c + 1});
     chunks.push_back({.bytes = BytesOf(*bytes).subspan(chunk.offset - range.offset, chunk.size),
                       .num_values = index.num_values(c),
+                      .num_rows_begun = index.rows_begun(c).size(),
                       .where = {cut.page->file->path(), chunk.offset}});
   }
   return page_.chunks->Cut(before ? &*before : nullptr, chunks, cut.behind, out);

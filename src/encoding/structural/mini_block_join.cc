@@ -173,6 +173,15 @@ arrow::Status MiniBlockJoin::Cutting::Take(const SourceChunk& chunk) {
     return Corrupt(chunk.where, "{} values in a chunk whose levels say {}", chunk.num_values,
                    visible);
   }
+  if (rep_codec_) {
+    const auto rep = std::span(pending_.rep).subspan(pending_.num_entries);
+    const auto begun =
+        static_cast<uint64_t>(std::count(rep.begin(), rep.end(), join_.levels_.max_repetition()));
+    if (begun != chunk.num_rows_begun) {
+      return Corrupt(chunk.where, "{} rows begin in a chunk; {} expected", begun,
+                     chunk.num_rows_begun);
+    }
+  }
   pending_.num_entries += num_entries;
   pending_.num_values += chunk.num_values;
 
@@ -253,7 +262,7 @@ bool MiniBlockJoin::Cutting::Emit(uint64_t num_values, bool all, bool last) {
   }
   const size_t size = ChunkCursor::Padded(header) + body;
   if (!fits || (!join_.large_chunks_ && size > kMaxSmallChunkBytes)) {
-    if (num_values < 4) return false;
+    if (num_values < 3) return false;
     const uint64_t half = std::bit_floor(num_values - 1);
     return Emit(half, false, false) && Emit(num_values - half, all, last);
   }

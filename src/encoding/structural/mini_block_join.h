@@ -24,6 +24,7 @@ namespace glaive::encoding {
 struct SourceChunk {
   Bytes bytes;
   uint64_t num_values = 0;
+  uint64_t num_rows_begun = 0;  // in it, where there are lists
   Location where;
 };
 
