@@ -49,6 +49,7 @@ void BindOptions(nb::module_& m) {
       .def_rw("materialize_deletions", &Options::materialize_deletions, nb::arg().none())
       .def_rw("materialize_deletions_threshold", &Options::materialize_deletions_threshold,
               nb::arg().none())
+      .def_rw("max_overlays_per_fragment", &Options::max_overlays_per_fragment, nb::arg().none())
       .def_rw("num_threads", &Options::num_threads, nb::arg().none())
       .def_rw("batch_size", &Options::batch_size, nb::arg().none())
       .def_rw("mode", &Options::mode, nb::arg().none())
@@ -56,6 +57,7 @@ void BindOptions(nb::module_& m) {
       .def_rw("max_source_rows", &Options::max_source_rows, nb::arg().none())
       .def_rw("max_source_bytes", &Options::max_source_bytes, nb::arg().none())
       .def_rw("excluded_fragment_ids", &Options::excluded_fragment_ids)
+      .def_rw("look_ahead", &Options::look_ahead)
       .def_rw("data_storage_version", &Options::data_storage_version, nb::arg().none())
       .def_rw("durability", &Options::durability)
       .def_rw("partial", &Options::partial);

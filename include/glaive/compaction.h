@@ -39,6 +39,7 @@ struct CompactionOptions {
   std::optional<uint64_t> data_cache_bytes;   ///< as in FileLimits; of all tasks together
   std::optional<bool> materialize_deletions;  ///< true
   std::optional<double> materialize_deletions_threshold;  ///< fraction deleted that is enough: 0.1
+  std::optional<uint64_t> max_overlays_per_fragment;      ///< more are reason enough: 10
   std::optional<uint64_t> num_threads;                    ///< tasks that run at once
   std::optional<uint64_t> batch_size;  ///< rows decoded at a time; leaves no trace in the file
   std::optional<CompactionMode> mode;  ///< kReencode
@@ -46,6 +47,10 @@ struct CompactionOptions {
   std::optional<uint64_t> max_source_rows;
   std::optional<uint64_t> max_source_bytes;
   std::vector<uint64_t> excluded_fragment_ids;
+  /// New fragments lie behind all others, and there some would be joined by a second run. Their
+  /// tasks are joined at once, so that a second run is empty; such a task is not of adjacent
+  /// fragments. Without it, and without a byte option, tasks are pylance's.
+  bool look_ahead = true;
   std::optional<std::string> data_storage_version;
   Durability durability = Durability::kDefault;
   /// Commits what can be, whatever becomes of the other tasks: those that fail, or that other
@@ -62,7 +67,7 @@ struct CompactionMetrics {
   uint64_t files_added = 0;
 };
 
-/// Adjacent fragments to be rewritten together. A value that travels as JSON, pylance's.
+/// Fragments to be rewritten together, in order. A value that travels as JSON, pylance's.
 struct CompactionTask {
   uint64_t read_version = 0;
   std::vector<FragmentMetadata> fragments;

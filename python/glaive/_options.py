@@ -103,11 +103,13 @@ _COMPACTION = {
     "data_cache_bytes",
     "materialize_deletions",
     "materialize_deletions_threshold",
+    "max_overlays_per_fragment",
     "num_threads",
     "batch_size",
     "max_source_fragments",
     "max_source_rows",
     "max_source_bytes",
+    "look_ahead",
     "data_storage_version",
     "partial",
 }

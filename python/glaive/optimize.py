@@ -21,9 +21,10 @@ _SYSTEM_INDICES = {"__lance_frag_reuse", "__lance_mem_wal"}  # of the table, and
 class CompactionOptions(TypedDict, total=False):
     """What to compact, and how the new files are cut. None means the default.
 
-    ``target_bytes_per_fragment``, ``rewrite_small_pages``, ``memory_limit`` and ``canary`` are
-    glaive's own, and so are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the
-    meaning that they have in `write_dataset`.
+    ``target_bytes_per_fragment``, ``rewrite_small_pages``, ``memory_limit``,
+    ``max_overlays_per_fragment``, ``look_ahead``, ``canary`` and ``partial`` are glaive's own, and so
+    are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the meaning that they have
+    in `write_dataset`.
     """
 
     target_rows_per_fragment: int | None
@@ -45,6 +46,8 @@ class CompactionOptions(TypedDict, total=False):
     target_bytes_per_fragment: int | None
     rewrite_small_pages: bool | None
     memory_limit: int | None
+    max_overlays_per_fragment: int | None
+    look_ahead: bool | None
     max_page_bytes: int | None
     data_cache_bytes: int | None
     durability: Literal["commit", "none"] | None
@@ -127,7 +130,7 @@ class RewriteResult:
 
 
 class CompactionTask:
-    """Adjacent fragments to be rewritten together. Travels by pickle or JSON to a worker."""
+    """Fragments to be rewritten together, in order. Travels by pickle or JSON to a worker."""
 
     def __init__(self, native: _native.CompactionTask) -> None:
         self._native = native
@@ -233,7 +236,16 @@ class Compaction:
 
     @staticmethod
     def plan(dataset: LanceDataset, options: CompactionOptions) -> CompactionPlan:
-        return CompactionPlan(_native.plan_compaction(dataset._ds, compaction_options(options)))
+        """What to rewrite. Without a byte option the tasks are pylance's, each of adjacent fragments.
+
+        With ``look_ahead=True`` they are those of `compact_files`: what would come to lie side by
+        side behind all other fragments, and be joined by the next plan, is joined at once.
+        """
+        return CompactionPlan(
+            _native.plan_compaction(
+                dataset._ds, compaction_options({"look_ahead": False, **options})
+            )
+        )
 
     @staticmethod
     def commit(
@@ -296,6 +308,7 @@ class DatasetOptimizer:
         target_bytes_per_fragment: int | None = None,
         rewrite_small_pages: bool | None = None,
         memory_limit: int | None = None,
+        max_overlays_per_fragment: int | None = None,
         max_page_bytes: int | None = None,
         data_cache_bytes: int | None = None,
         durability: Literal["commit", "none"] | None = None,
@@ -303,6 +316,9 @@ class DatasetOptimizer:
         partial: bool | None = None,
     ) -> CompactionMetrics:
         """Rewrites small fragments, and those with many deleted rows, into large ones.
+
+        A second call with the same options finds nothing to do, unless a limit on sources had left
+        something.
 
         Parameters
         ----------
@@ -340,6 +356,8 @@ class DatasetOptimizer:
             ``target_bytes_per_fragment``: a fragment is rewritten with smaller ones only where that at
             least doubles it, so that what a run costs follows what was added, and more small fragments
             may be left.
+        max_overlays_per_fragment : int, default 10
+            Rewrite fragments too that have more overlays than this.
         max_page_bytes : int, default 256 MiB
             A page ends when its next row would pass this. Bytes of rows, before encoding.
         data_cache_bytes : int, default 256 MiB

@@ -8,11 +8,11 @@
 #include "dataset/carried_lineage.h"
 #include "dataset/compaction_memory.h"
 #include "dataset/compaction_options.h"
-#include "dataset/compaction_tasks.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/fragment_writer.h"
 #include "dataset/page_copy.h"
+#include "dataset/planned_files.h"
 #include "dataset/source_fragment.h"
 #include "dataset/write_session.h"
 #include "glaive/compaction.h"
@@ -117,7 +117,10 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   // more.
   if (dataset::HaveSizes(described)) limits.max_bytes_per_file = UINT64_MAX;
 
-  const auto planned_rows = dataset::PlanFiles(described, resolved);
+  std::vector<uint64_t> planned_rows;
+  for (const auto& file : dataset::PlanFiles(described, resolved)) {
+    planned_rows.push_back(file.rows);
+  }
   ARROW_ASSIGN_OR_RAISE(auto copied, dataset::CopyPages({.source = source,
                                                          .fragments = sources,
                                                          .limits = limits,

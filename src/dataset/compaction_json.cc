@@ -71,7 +71,7 @@ Json OptionsJson(const CompactionOptions& options) {
   json["max_source_rows"] = OrNull(options.max_source_rows);
   json["max_source_bytes"] = OrNull(options.max_source_bytes);
   json["excluded_fragment_ids"] = options.excluded_fragment_ids;
-  json["max_overlays_per_fragment"] = 10;
+  json["max_overlays_per_fragment"] = options.max_overlays_per_fragment.value_or(10);
   json["data_storage_version"] = OrNull(options.data_storage_version);
   json["has_eager_remappable_index"] = nullptr;
   if (options.target_bytes_per_fragment) {
@@ -100,6 +100,7 @@ CompactionOptions OptionsFrom(const Json& json) {
   Read(json, "data_cache_bytes", options.data_cache_bytes);
   Read(json, "materialize_deletions", options.materialize_deletions);
   Read(json, "materialize_deletions_threshold", options.materialize_deletions_threshold);
+  Read(json, "max_overlays_per_fragment", options.max_overlays_per_fragment);
   Read(json, "num_threads", options.num_threads);
   Read(json, "batch_size", options.batch_size);
   options.mode = ModeFrom(json);

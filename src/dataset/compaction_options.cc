@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kConfigPrefix = "lance.compaction.";
 constexpr uint64_t kDefaultTargetRows = 1024 * 1024;
 constexpr double kDefaultDeletionThreshold = 0.1;
+constexpr uint64_t kDefaultMaxOverlays = 10;
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -92,6 +93,7 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   ARROW_RETURN_NOT_OK(from_config("materialize_deletions", resolved.materialize_deletions));
   ARROW_RETURN_NOT_OK(
       from_config("materialize_deletions_threshold", resolved.materialize_deletions_threshold));
+  ARROW_RETURN_NOT_OK(from_config("max_overlays_per_fragment", resolved.max_overlays_per_fragment));
   ARROW_RETURN_NOT_OK(from_config("batch_size", resolved.batch_size));
   ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
   ARROW_RETURN_NOT_OK(from_config("max_source_fragments", resolved.max_source_fragments));
@@ -105,6 +107,8 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   resolved.materialize_deletions = resolved.materialize_deletions.value_or(true);
   resolved.materialize_deletions_threshold =
       resolved.materialize_deletions_threshold.value_or(kDefaultDeletionThreshold);
+  resolved.max_overlays_per_fragment =
+      resolved.max_overlays_per_fragment.value_or(kDefaultMaxOverlays);
   resolved.mode = resolved.mode.value_or(CompactionMode::kReencode);
 
   if (resolved.data_storage_version) {

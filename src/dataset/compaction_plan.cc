@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "dataset/compaction_memory.h"
 #include "dataset/compaction_options.h"
-#include "dataset/compaction_tasks.h"
+#include "dataset/compaction_outlook.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/small_pages.h"
@@ -15,31 +15,30 @@
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
 #include "table/index_coverage.h"
+#include "table/overlays.h"
 
 namespace glaive {
 namespace {
 
 using dataset::SourceFragment;
-using dataset::TaskRange;
+using dataset::TaskMembers;
 
-// Numbers the sets of indices that cover fragments.
-class Coverages {
- public:
-  explicit Coverages(const table::IndexList& indices) : indices_(indices) {}
-
-  uint32_t NumberOf(uint64_t fragment_id) {
-    std::vector<bool> covering;
-    for (const table::Index& index : indices_.indices()) {
-      const bool of_columns = !index.entry.is_system() && index.covered;
-      covering.push_back(of_columns && index.covered->Contains(fragment_id));
-    }
-    return numbers_.try_emplace(covering, static_cast<uint32_t>(numbers_.size())).first->second;
+// Which indices cover a fragment, and which of them would its rows, were they in another one.
+arrow::Status DescribeCoverage(const table::Manifest& manifest, const table::IndexList& indices,
+                               const wire::DataFragment& fragment, SourceFragment* source) {
+  if (indices.indices().empty()) return arrow::Status::OK();
+  std::map<int32_t, uint64_t> overlaid;
+  ARROW_RETURN_NOT_OK(table::CollectOverlaid(fragment, {manifest.path}, &overlaid));
+  for (const table::Index& index : indices.indices()) {
+    if (index.entry.is_system() || !index.covered) continue;
+    const bool is_covered = index.covered->Contains(fragment.id);
+    source->coverage.push_back(is_covered);
+    source->followed.push_back(is_covered && manifest.has_stable_row_ids() &&
+                               !index.entry.stores_row_addresses() &&
+                               !table::IsOverlaid(index, overlaid, manifest.schema));
   }
-
- private:
-  const table::IndexList& indices_;
-  std::map<std::vector<bool>, uint32_t> numbers_;
-};
+  return arrow::Status::OK();
+}
 
 // All fragments of the version, in order.
 arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
@@ -48,7 +47,6 @@ arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
   const std::set<uint64_t> excluded(options.excluded_fragment_ids.begin(),
                                     options.excluded_fragment_ids.end());
   ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(*snapshot.manifest));
-  Coverages coverages(indices);
   const FileLimits limits =
       dataset::LimitsOf(dataset::ShareOf(options, options.num_threads.value_or(1)));
   const dataset::LiveFields fields(snapshot.manifest->schema);
@@ -61,7 +59,7 @@ arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
     }
     ARROW_ASSIGN_OR_RAISE(const wire::DataFragment fragment, view.Parse());
     ARROW_ASSIGN_OR_RAISE(source, dataset::DescribeSource(snapshot, fragment, fields));
-    source.coverage = coverages.NumberOf(view.id());
+    ARROW_RETURN_NOT_OK(DescribeCoverage(*snapshot.manifest, indices, fragment, &source));
     if (*options.rewrite_small_pages) {
       ARROW_ASSIGN_OR_RAISE(source.has_small_pages,
                             dataset::HasSmallPages(dataset, fragment, limits));
@@ -76,10 +74,10 @@ arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
 }
 
 arrow::Result<std::vector<wire::DataFragment>> ParseTask(const table::Manifest& manifest,
-                                                         const TaskRange& range) {
+                                                         const TaskMembers& task) {
   std::vector<wire::DataFragment> fragments;
-  for (size_t i = range.begin; i < range.end; ++i) {
-    ARROW_ASSIGN_OR_RAISE(auto fragment, manifest.fragments.At(i).Parse());
+  for (const size_t member : task) {
+    ARROW_ASSIGN_OR_RAISE(auto fragment, manifest.fragments.At(member).Parse());
     fragments.push_back(std::move(fragment));
   }
   return fragments;
@@ -96,27 +94,21 @@ arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
     plan.options.data_storage_version = dataset.data_storage_version();
   }
   ARROW_ASSIGN_OR_RAISE(const std::vector<SourceFragment> sources, Survey(dataset, plan.options));
-  std::vector<TaskRange> tasks = dataset::ChooseTasks(sources, plan.options);
-  if (plan.options.max_source_bytes) {
-    const dataset::LiveFields fields(manifest.schema);
-    for (const TaskRange& task : tasks) {
-      ARROW_ASSIGN_OR_RAISE(const auto fragments, ParseTask(manifest, task));
-      for (const wire::DataFragment& fragment : fragments) {
-        ARROW_RETURN_NOT_OK(dataset::RequireSizes(fragment, fields, "max_source_bytes"));
-      }
-    }
-  }
-  tasks = dataset::LimitTasks(sources, tasks, plan.options);
+  const std::vector<TaskMembers> tasks = dataset::PlanTasks(sources, plan.options);
   if (!tasks.empty()) ARROW_RETURN_NOT_OK(dataset::CheckCanRewrite(manifest));
 
+  const dataset::LiveFields fields(manifest.schema);
   CompactionOptions of_task = plan.options;
   of_task.progress = nullptr;
-  for (const TaskRange& range : tasks) {
+  for (const TaskMembers& members : tasks) {
     CompactionTask& task = plan.tasks.emplace_back();
     task.read_version = plan.read_version;
     task.options = of_task;
-    ARROW_ASSIGN_OR_RAISE(auto fragments, ParseTask(manifest, range));
+    ARROW_ASSIGN_OR_RAISE(auto fragments, ParseTask(manifest, members));
     for (wire::DataFragment& fragment : fragments) {
+      if (plan.options.max_source_bytes) {
+        ARROW_RETURN_NOT_OK(dataset::RequireSizes(fragment, fields, "max_source_bytes"));
+      }
       task.fragments.push_back(dataset::MakeFragmentMetadata(std::move(fragment)));
     }
   }

@@ -1,25 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "dataset/planned_files.h"
 #include "glaive/compaction.h"
 
 namespace glaive::dataset {
-
-// What the choice of tasks knows of a fragment.
-struct SourceFragment {
-  uint64_t physical_rows = 0;
-  uint64_t live_rows = 0;
-  uint64_t bytes = 0;  // of its data files with a field of the schema; 0 where no one recorded it
-  uint64_t overlay_bytes = 0;  // likewise
-  size_t num_overlays = 0;
-  uint32_t coverage = 0;  // equal where the same indices cover the fragments
-  bool excluded = false;
-  bool has_small_pages = false;
-};
 
 // Fragments [begin, end) of a list.
 struct TaskRange {
@@ -35,9 +23,8 @@ struct TaskRange {
 // them the work follows what was added: fragments are joined where none of them holds more than the
 // others together, so that each time that a row is rewritten its fragment doubles at least.
 //
-// Rewritten fragments are large enough, or have nobody to be joined with: choosing again gives
-// none. What remains of several bins may come to lie side by side behind all others, as ids are
-// given; that is joined the next time. All functions here take resolved options and are pure.
+// Rewritten fragments are large enough, or have nobody to be joined with inside their task. All
+// functions here take resolved options and are pure.
 std::vector<TaskRange> ChooseTasks(std::span<const SourceFragment> fragments,
                                    const CompactionOptions& options);
 
@@ -48,9 +35,7 @@ std::vector<TaskRange> LimitTasks(std::span<const SourceFragment> fragments,
                                   const std::vector<TaskRange>& tasks,
                                   const CompactionOptions& options);
 
-// Rows of each file that a task of these fragments makes, in order. They are even by rows or, where
-// that asks for more files, by the bytes that the sources have for each of their rows.
-std::vector<uint64_t> PlanFiles(std::span<const SourceFragment> sources,
-                                const CompactionOptions& options);
+// Whether one run may rewrite all of these.
+bool AreWithinLimits(std::span<const SourceFragment> fragments, const CompactionOptions& options);
 
 }  // namespace glaive::dataset

@@ -295,7 +295,8 @@ TEST(CompactionTest, PlansArePylances) {
                 .ValueOrDie()
                 .dataset;
   }
-  const auto shape = [&](const CompactionOptions& options) {
+  const auto shape = [&](CompactionOptions options) {
+    options.look_ahead = false;
     return Shape(PlanCompaction(*table, options).ValueOrDie());
   };
   using Ids = std::vector<uint64_t>;

@@ -7,7 +7,7 @@
 
 #include <arrow/result.h>
 
-#include "dataset/compaction_tasks.h"
+#include "dataset/planned_files.h"
 #include "read/snapshot.h"
 #include "wire/fragment.h"
 #include "wire/schema.h"
