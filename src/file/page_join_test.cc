@@ -12,142 +12,24 @@
 #include <arrow/util/logging.h>
 #include <gtest/gtest.h>
 
-#include "io/memory_store.h"
+#include "testing/column_files.h"
 #include "testing/matchers.h"
 #include "testing/random_values.h"
 
 namespace glaive::file {
 namespace {
 
-using glaive::testing::IsError;
+using glaive::testing::ArrayPtr;
+using glaive::testing::ColumnFiles;
+using glaive::testing::FilePtr;
 using glaive::testing::IsOk;
-using glaive::testing::IsOkAndHolds;
+using glaive::testing::kNoPageLimit;
 using glaive::testing::RandomValueOptions;
 using glaive::testing::RandomValues;
+using glaive::testing::TypePtr;
 using ::testing::ElementsAre;
 
-using ArrayPtr = std::shared_ptr<arrow::Array>;
-using TypePtr = std::shared_ptr<arrow::DataType>;
-using FilePtr = std::shared_ptr<FileReader>;
-using PagesOfColumns = std::vector<std::vector<CopiedPage>>;
-
 constexpr FileVersion kVersions[] = {FileVersion::k2_1, FileVersion::k2_2};
-constexpr uint64_t kNoLimit = uint64_t{256} << 20;
-
-// Files of one field `c`, in a store of their own.
-class ColumnFiles {
- public:
-  ColumnFiles(TypePtr type, FileVersion version)
-      : field_(arrow::field("c", std::move(type))), version_(version) {}
-
-  std::vector<LeafColumn> leaves() const { return LeafColumn::Of(*field_).ValueOrDie(); }
-
-  FilePtr Write(const ArrayPtr& rows, uint64_t max_page_bytes = kNoLimit) {
-    const auto batch = arrow::RecordBatch::Make(arrow::schema({field_}), rows->length(), {rows});
-    auto writer = Create({.version = version_, .max_page_bytes = max_page_bytes}).ValueOrDie();
-    ARROW_CHECK_OK(writer->Write(batch).status());
-    return Open(writer->Finish().ValueOrDie().path).ValueOrDie();
-  }
-
-  // Nothing where pages cannot be joined after all.
-  arrow::Result<FilePtr> Copy(const PagesOfColumns& columns) {
-    ARROW_ASSIGN_OR_RAISE(auto writer, Create({.version = version_, .copied_fields = {0}}));
-    for (size_t column = 0; column < columns.size(); ++column) {
-      for (const CopiedPage& page : columns[column]) {
-        ARROW_ASSIGN_OR_RAISE(const bool done,
-                              WriteCopiedPage(
-                                  page, column, PageEnd::kFileEnd, 0,
-                                  [](uint64_t) { return arrow::Status::OK(); }, *writer));
-        if (!done) return nullptr;
-      }
-    }
-    ARROW_ASSIGN_OR_RAISE(const FileSummary summary, writer->Finish());
-    return Open(summary.path);
-  }
-
-  arrow::Result<PagesOfColumns> Plan(const std::vector<FilePtr>& files,
-                                     uint64_t max_page_bytes = kNoLimit) const {
-    PagesOfColumns columns;
-    uint32_t column = 0;
-    for (const LeafColumn& leaf : leaves()) {
-      std::vector<PageRef> pages;
-      for (const FilePtr& file : files) {
-        if (column >= file->metadata().columns.size()) return Corrupt({}, "columns are missing");
-        const size_t count = file->metadata().columns[column].pages.size();
-        for (size_t page = 0; page < count; ++page) pages.push_back({file, column, page});
-      }
-      ARROW_ASSIGN_OR_RAISE(columns.emplace_back(), PlanPageCopy(leaf, pages, max_page_bytes));
-      ++column;
-    }
-    return columns;
-  }
-
-  arrow::Result<FilePtr> Join(const std::vector<FilePtr>& files) {
-    ARROW_ASSIGN_OR_RAISE(const auto columns, Plan(files));
-    return Copy(columns);
-  }
-
-  arrow::Result<ArrayPtr> Read(FileReader& file, std::span<const RowRange> rows) const {
-    ARROW_ASSIGN_OR_RAISE(const auto paths, encoding::LeavesOf(*field_));
-    std::vector<ColumnRead> reads;
-    for (uint32_t i = 0; i < paths.size(); ++i) reads.push_back({i, &paths[i]});
-    ARROW_ASSIGN_OR_RAISE(auto leaves, file.ReadColumns(reads, rows));
-    return encoding::AssembleField(*field_, std::move(leaves));
-  }
-  arrow::Result<ArrayPtr> ReadAll(FileReader& file) const {
-    const RowRange all = {0, file.metadata().num_rows};
-    return Read(file, {&all, 1});
-  }
-
-  // All rows at once, and some by themselves, which are found by what pages say of their chunks.
-  void ExpectRows(FileReader& file, const ArrayPtr& expected) const;
-
-  std::string Bytes(const FileReader& file) const {
-    const auto reader = store_->OpenRead(file.path()).ValueOrDie();
-    return reader->Read({0, reader->size_bytes()}).ValueOrDie()->ToString();
-  }
-  arrow::Result<FilePtr> Put(const std::string& bytes) {
-    const std::string path = NextPath();
-    ARROW_CHECK_OK(store_->Put(path, std::as_bytes(std::span(bytes))));
-    return Open(path);
-  }
-
- private:
-  std::string NextPath() { return "/" + std::to_string(num_files_++ % 16) + ".lance"; }
-  arrow::Result<std::unique_ptr<FileWriter>> Create(const FileWriterOptions& options) {
-    ARROW_ASSIGN_OR_RAISE(auto schema, wire::FromArrow(*arrow::schema({field_})));
-    return FileWriter::Create(store_, NextPath(), std::move(schema), options);
-  }
-  arrow::Result<FilePtr> Open(const std::string& path) const {
-    return FileReader::Open(store_, path, std::nullopt);
-  }
-
-  std::shared_ptr<arrow::Field> field_;
-  FileVersion version_;
-  std::shared_ptr<io::ObjectStore> store_ = io::MakeMemoryStore();
-  size_t num_files_ = 0;
-};
-
-void ColumnFiles::ExpectRows(FileReader& file, const ArrayPtr& expected) const {
-  const auto num_rows = static_cast<uint64_t>(expected->length());
-  ASSERT_EQ(file.metadata().num_rows, num_rows);
-  const auto read = ReadAll(file);
-  ASSERT_THAT(read, IsOk());
-  ASSERT_THAT((*read)->ValidateFull(), IsOk());
-  ASSERT_TRUE((*read)->Equals(*expected));
-  std::mt19937_64 random(num_rows);
-  std::vector<RowRange> some;
-  arrow::ArrayVector slices;
-  for (uint64_t row = 0; row < num_rows; row += 1 + random() % (num_rows / 20 + 1)) {
-    const uint64_t end = std::min(num_rows, row + 1 + random() % 3);
-    some.push_back({row, end});
-    slices.push_back(expected->Slice(static_cast<int64_t>(row), static_cast<int64_t>(end - row)));
-    row = end;
-  }
-  const auto taken = Read(file, some);
-  ASSERT_THAT(taken, IsOk());
-  ASSERT_TRUE((*taken)->Equals(*arrow::Concatenate(slices).ValueOrDie()));
-}
 
 wire::PageLayout LayoutOf(const wire::Page& page) {
   return wire::ParsePageLayout(std::as_bytes(std::span(page.encoding.value)), {}).ValueOrDie();
@@ -407,7 +289,7 @@ TEST(PageJoinTest, ManySmallChunkedPagesAreNotAsGood) {
   const std::vector<FilePtr> small(4, table.Write(RandomArray(arrow::float32(), {}, 30'000, 1)));
   const auto scattered = table.Plan(small).ValueOrDie()[0];
   EXPECT_THAT(SourcesOf(scattered), ElementsAre(4));
-  EXPECT_FALSE(AreAsGoodAsNew(scattered, kNoLimit));
+  EXPECT_FALSE(AreAsGoodAsNew(scattered, kNoPageLimit));
   const std::vector<FilePtr> tiny(4, table.Write(RandomArray(arrow::float32(), {}, 1'000, 1)));
   EXPECT_THAT(SourcesOf(table.Plan(tiny).ValueOrDie()[0]), ElementsAre(1, 1, 1, 1));
 }
