@@ -203,7 +203,11 @@ arrow::Result<std::optional<CopiedColumn>> PageCopying::PlanColumn(
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& reader = files_[i][places[i].file];
     const file::FileMetadata& metadata = reader->metadata();
-    if (places[i].column >= metadata.columns.size()) return std::nullopt;
+    // What contradicts the table is left to who reads rows, and says so.
+    if (places[i].column >= metadata.columns.size() || metadata.version != task_.version ||
+        metadata.num_rows != task_.fragments[i].physical_rows) {
+      return std::nullopt;
+    }
     const wire::ColumnMetadata& source = metadata.columns[places[i].column];
     uint64_t rows = 0;
     for (size_t page = 0; page < source.pages.size(); ++page) {
