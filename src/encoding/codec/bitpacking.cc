@@ -5,33 +5,20 @@
 #include <cassert>
 #include <cstring>
 
-// The hot loops are compiled twice, and the loader picks the copy that the machine can run.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define GLAIVE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define GLAIVE_CLONES
-#endif
-#define GLAIVE_INLINE inline __attribute__((always_inline))
+#include "encoding/codec/lanes.h"
 
 namespace glaive::encoding {
 namespace {
 
-constexpr size_t kVectorBytes = 32;
 constexpr size_t kRowBytes = 128;  // one word of every lane
 constexpr size_t kRowVectors = kRowBytes / kVectorBytes;
 
 template <typename T>
 constexpr unsigned kBits = 8 * sizeof(T);
 
-// Words of neighbouring lanes. A row of packed words is kRowVectors of them, each with a stream of
-// its own, so a row is packed or unpacked by a handful of shifts that do not wait for each other.
-template <typename T>
-struct Lanes {
-  typedef T type __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
-};
-
-// Byte offset of value row `r` (lane 0) in the unpacked block.
+// A row of packed words is kRowVectors vectors, each with a stream of its own, so a row is packed
+// or unpacked by a handful of shifts that do not wait for each other. Byte offset of value row `r`
+// (lane 0) in the unpacked block.
 template <typename T>
 constexpr size_t RowOffset(unsigned r) {
   constexpr unsigned kOrder[8] = {0, 4, 2, 6, 1, 5, 3, 7};

@@ -1,6 +1,7 @@
 #include "encoding/plan/dictionary_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -135,13 +136,10 @@ struct VariableAccess {
   }
 };
 
-// How many distinct values there are, by evenly spaced ones of them; nothing if these are too few
-// to tell. Where they were drawn at random, x values of d distinct ones show d * (1 - e^(-x / d)).
-template <typename Access>
-std::optional<double> EstimateDistinct(const Access& access, uint64_t num_values) {
-  const uint64_t num_samples = std::min(num_values, kMaxSamples);
-  if (num_samples < kMinSamples) return std::nullopt;
-  Numbering seen;
+// Evenly spaced ones of all values.
+template <typename Access, typename Visit>
+void VisitSamples(const Access& access, uint64_t num_values, uint64_t num_samples,
+                  const Visit& visit) {
   uint64_t begin_of_range = 0;
   uint64_t sample = 0;
   for (const auto& range : access.ranges) {
@@ -151,12 +149,17 @@ std::optional<double> EstimateDistinct(const Access& access, uint64_t num_values
       if (i >= end_of_range) break;
       const auto at = static_cast<int64_t>(i - begin_of_range);
       const bool null = range.nulls != nullptr && IsNull(*range.nulls, at);
-      seen.Find(null ? std::string_view() : access.At(range, at));
+      visit(null ? std::string_view() : access.At(range, at));
     }
     begin_of_range = end_of_range;
   }
+}
+
+// How many distinct values there are, to the next whole number above, by how many of some samples
+// are. Where they were drawn at random, x values of d distinct ones show d * (1 - e^(-x / d)).
+double DistinctBy(uint64_t num_samples, uint64_t num_distinct) {
   const auto samples = static_cast<double>(num_samples);
-  const auto distinct = static_cast<double>(seen.items().size());
+  const auto distinct = static_cast<double>(num_distinct);
   if (distinct >= kMaxUniqueRatio * samples) return std::numeric_limits<double>::infinity();
   double low = distinct;
   double high = samples / (2 * (1 - kMaxUniqueRatio));  // shows kMaxUniqueRatio of distinct ones
@@ -167,12 +170,43 @@ std::optional<double> EstimateDistinct(const Access& access, uint64_t num_values
   return high;
 }
 
+// Not more distinct values than there are: each has one bit, which others may have too.
+class DistinctBits {
+ public:
+  void Add(std::string_view value) {
+    const uint64_t hash = Hash(value);
+    uint64_t& word = words_[hash / 64 % kNumWords];
+    const uint64_t bit = hash % 64;
+    count_ += ~(word >> bit) & 1;
+    word |= uint64_t{1} << bit;
+  }
+  uint64_t count() const { return count_; }
+
+ private:
+  static constexpr size_t kNumWords = kMaxSamples;
+  std::array<uint64_t, kNumWords> words_ = {};
+  uint64_t count_ = 0;
+};
+
+// Whether samples tell of more than `max_items` distinct values; false if they are too few to tell.
+// Most often bits do, which take less time than to number the samples.
+template <typename Access>
+bool HasMoreDistinct(const Access& access, uint64_t num_values, uint64_t max_items) {
+  const uint64_t num_samples = std::min(num_values, kMaxSamples);
+  if (num_samples < kMinSamples) return false;
+  DistinctBits bits;
+  VisitSamples(access, num_values, num_samples, [&](std::string_view value) { bits.Add(value); });
+  if (DistinctBy(num_samples, bits.count()) - 1 > static_cast<double>(max_items)) return true;
+  Numbering seen;
+  VisitSamples(access, num_values, num_samples, [&](std::string_view value) { seen.Find(value); });
+  return DistinctBy(num_samples, seen.items().size()) > static_cast<double>(max_items);
+}
+
 template <typename Access>
 std::optional<DictionaryValues> Build(const Access& access, uint64_t num_values) {
   const uint64_t max_items = std::min(num_values / kDivisor, kMaxItems);
   if (num_values < kMinValues || max_items == 0 || num_values > UINT32_MAX) return std::nullopt;
-  const std::optional<double> distinct = EstimateDistinct(access, num_values);
-  if (distinct && *distinct > static_cast<double>(max_items)) return std::nullopt;
+  if (HasMoreDistinct(access, num_values, max_items)) return std::nullopt;
   const uint64_t plain_bytes = access.TotalBytes() + num_values * access.kOffsetBytes;
   const uint64_t index_bytes = num_values * sizeof(uint32_t);
   const auto max_bytes = static_cast<uint64_t>(kMaxSizeRatio * static_cast<double>(plain_bytes));

@@ -1,8 +1,11 @@
 #include "encoding/plan/fixed_codec.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "encoding/codec/bitpacking.h"
+#include "encoding/codec/rle.h"
 
 namespace glaive::encoding {
 namespace {
@@ -29,6 +32,7 @@ class FixedStatistics {
     FixedPlan plan{FixedCodec::kFlat, raw};
     if (packed_bytes_ < plan.size_bytes) plan = {FixedCodec::kBitpacked, packed_bytes_};
     if (RunBytes() < plan.size_bytes) plan = {FixedCodec::kRuns, RunBytes()};
+    if (plan.codec == FixedCodec::kBitpacked) plan.widths = std::move(widths_);
     return plan;
   }
 
@@ -38,11 +42,11 @@ class FixedStatistics {
     FixedStream stream(ranges_, sizeof(T));
     for (uint64_t at = 0; at < num_values_;) {
       const auto count = static_cast<size_t>(std::min<uint64_t>(num_values_ - at, kBitpackBlock));
-      const auto* values = reinterpret_cast<const T*>(stream.Peek(count));
-      packed_bytes_ += InlineBitpackedBytes<T>(PackedWidth<T>(std::span<const T>(values, count)));
-      uint64_t runs = 1;
-      for (size_t i = 1; i < count; ++i) runs += values[i] != values[i - 1] ? 1u : 0u;
-      runs_ += runs + count / kMaxRun;
+      const std::span<const T> values(reinterpret_cast<const T*>(stream.Peek(count)), count);
+      const unsigned width = PackedWidth<T>(values);
+      packed_bytes_ += InlineBitpackedBytes<T>(width);
+      widths_.push_back(static_cast<uint8_t>(width));
+      runs_ += CountRuns<T>(values) + count / kMaxRun;
       looked_at_ += count;
       const uint64_t step = std::min(stride * kBitpackBlock, num_values_ - at);
       stream.Skip(static_cast<size_t>(step));
@@ -57,6 +61,7 @@ class FixedStatistics {
   uint64_t looked_at_ = 0;
   uint64_t packed_bytes_ = 0;
   uint64_t runs_ = 0;
+  std::vector<uint8_t> widths_;  // of the blocks looked at
 };
 
 }  // namespace

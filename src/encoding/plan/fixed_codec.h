@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "encoding/levels/value_ranges.h"
 
@@ -13,6 +14,7 @@ enum class FixedCodec : uint8_t { kFlat, kBitpacked, kRuns };
 struct FixedPlan {
   FixedCodec codec = FixedCodec::kFlat;
   uint64_t size_bytes = 0;
+  std::vector<uint8_t> widths = {};  // of each block of bit-packed ones
 };
 
 // Values of 1, 2, 4 or 8 bytes are looked at, all of them unless a sample says that nothing will

@@ -108,12 +108,19 @@ class BooleanChunks final : public EvenChunks {
 template <typename T>
 class BitpackedChunks final : public EvenChunks {
  public:
-  BitpackedChunks(std::span<const FixedRange> ranges, uint64_t num_values)
-      : EvenChunks(num_values, kBitpackBlock), stream_(ranges, sizeof(T)) {}
+  BitpackedChunks(std::span<const FixedRange> ranges, uint64_t num_values,
+                  std::vector<uint8_t> widths)
+      : EvenChunks(num_values, kBitpackBlock),
+        stream_(ranges, sizeof(T)),
+        num_values_(num_values),
+        widths_(std::move(widths)) {}
 
   const std::vector<size_t>& Prepare(uint64_t count) override {
     values_ = {reinterpret_cast<const T*>(stream_.Peek(count)), count};
-    width_ = PackedWidth<T>(values_);
+    // Where levels made a chunk end early, those behind it are other blocks.
+    const uint64_t begin = num_values_ - remaining_;
+    const bool is_known = begin % kBitpackBlock == 0 && count == NextCount();
+    width_ = is_known ? widths_[begin / kBitpackBlock] : PackedWidth<T>(values_);
     sizes_.assign(1, InlineBitpackedBytes<T>(width_));
     return sizes_;
   }
@@ -130,6 +137,8 @@ class BitpackedChunks final : public EvenChunks {
 
  private:
   FixedStream stream_;
+  uint64_t num_values_;
+  std::vector<uint8_t> widths_;  // of the blocks that all values make
   std::span<const T> values_;
   unsigned width_ = 0;
 };
@@ -171,9 +180,7 @@ class RunChunks final : public ValueChunks {
 
  private:
   static uint64_t EncodedBytes(const T* values, uint64_t count) {
-    uint64_t runs = 1 + count / 255;
-    for (uint64_t i = 1; i < count; ++i) runs += values[i] != values[i - 1] ? 1u : 0u;
-    return runs * (sizeof(T) + 1);
+    return (CountRuns<T>(std::span(values, count)) + count / 255) * (sizeof(T) + 1);
   }
 
   FixedStream stream_;
@@ -181,14 +188,13 @@ class RunChunks final : public ValueChunks {
   uint64_t count_ = 0;
 };
 
-template <template <typename> typename Chunks>
-std::unique_ptr<ValueChunks> MakeOfWidth(std::span<const FixedRange> ranges, uint64_t num_values,
-                                         size_t value_bytes) {
+template <template <typename> typename Chunks, typename... Args>
+std::unique_ptr<ValueChunks> MakeOfWidth(size_t value_bytes, Args&&... args) {
   switch (value_bytes) {
-    case 1: return std::make_unique<Chunks<uint8_t>>(ranges, num_values);
-    case 2: return std::make_unique<Chunks<uint16_t>>(ranges, num_values);
-    case 4: return std::make_unique<Chunks<uint32_t>>(ranges, num_values);
-    default: return std::make_unique<Chunks<uint64_t>>(ranges, num_values);
+    case 1: return std::make_unique<Chunks<uint8_t>>(std::forward<Args>(args)...);
+    case 2: return std::make_unique<Chunks<uint16_t>>(std::forward<Args>(args)...);
+    case 4: return std::make_unique<Chunks<uint32_t>>(std::forward<Args>(args)...);
+    default: return std::make_unique<Chunks<uint64_t>>(std::forward<Args>(args)...);
   }
 }
 
@@ -210,13 +216,14 @@ std::unique_ptr<ValueChunks> MakeBooleanChunks(const LevelSurvey& survey) {
 }
 
 std::unique_ptr<ValueChunks> MakeBitpackedChunks(std::span<const FixedRange> ranges,
-                                                 uint64_t num_values, size_t value_bytes) {
-  return MakeOfWidth<BitpackedChunks>(ranges, num_values, value_bytes);
+                                                 uint64_t num_values, size_t value_bytes,
+                                                 std::vector<uint8_t> widths) {
+  return MakeOfWidth<BitpackedChunks>(value_bytes, ranges, num_values, std::move(widths));
 }
 
 std::unique_ptr<ValueChunks> MakeRunChunks(std::span<const FixedRange> ranges, uint64_t num_values,
                                            size_t value_bytes) {
-  return MakeOfWidth<RunChunks>(ranges, num_values, value_bytes);
+  return MakeOfWidth<RunChunks>(value_bytes, ranges, num_values);
 }
 
 }  // namespace glaive::encoding

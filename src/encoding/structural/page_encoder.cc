@@ -97,7 +97,7 @@ class PageEncoding {
     if (wanted_ == Layout::kFullZip || value_bytes >= kMinFullZipBytes) {
       return EncodeFullZipPage(rows_, *MakeZippedFixed(ranges, value_bytes, description));
     }
-    const FixedPlan plan = PlanFixed(ranges, survey_.num_visible, value_bytes);
+    FixedPlan plan = PlanFixed(ranges, survey_.num_visible, value_bytes);
     // Indices take up to 17 bits, so that packed values half as wide need no dictionary.
     const bool may_have_dictionary =
         value_bytes == 16 || (value_bytes == 8 && rows_.version >= FileVersion::k2_2 &&
@@ -107,14 +107,16 @@ class PageEncoding {
       if (dictionary)
         return EncodeIndices(*dictionary, EncodeFlatBlock(dictionary->items), description);
     }
-    return EncodeMiniBlockPage(rows_, *ChunksOf(plan, ranges, value_bytes), std::nullopt);
+    return EncodeMiniBlockPage(rows_, *ChunksOf(std::move(plan), ranges, value_bytes),
+                               std::nullopt);
   }
 
-  std::unique_ptr<ValueChunks> ChunksOf(const FixedPlan& plan, std::span<const FixedRange> ranges,
+  std::unique_ptr<ValueChunks> ChunksOf(FixedPlan plan, std::span<const FixedRange> ranges,
                                         size_t value_bytes) const {
     switch (plan.codec) {
       case FixedCodec::kBitpacked:
-        return MakeBitpackedChunks(ranges, survey_.num_visible, value_bytes);
+        return MakeBitpackedChunks(ranges, survey_.num_visible, value_bytes,
+                                   std::move(plan.widths));
       case FixedCodec::kRuns: return MakeRunChunks(ranges, survey_.num_visible, value_bytes);
       case FixedCodec::kFlat: break;
     }
@@ -166,8 +168,8 @@ class PageEncoding {
         .values = reinterpret_cast<const std::byte*>(dictionary.indices.data()),
         .length = static_cast<int64_t>(dictionary.indices.size())};
     const std::span ranges(&indices, 1);
-    const FixedPlan plan = PlanFixed(ranges, survey_.num_visible, sizeof(uint32_t));
-    return EncodeMiniBlockPage(rows_, *ChunksOf(plan, ranges, sizeof(uint32_t)),
+    FixedPlan plan = PlanFixed(ranges, survey_.num_visible, sizeof(uint32_t));
+    return EncodeMiniBlockPage(rows_, *ChunksOf(std::move(plan), ranges, sizeof(uint32_t)),
                                EncodedDictionary{.payload = std::move(payload),
                                                  .description = std::move(description),
                                                  .num_items = dictionary.items.size()});

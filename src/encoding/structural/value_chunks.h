@@ -44,9 +44,10 @@ uint64_t FlatChunkValues(uint64_t bits);
 std::unique_ptr<ValueChunks> MakeFlatChunks(std::span<const FixedRange> ranges, uint64_t num_values,
                                             size_t value_bytes, wire::EncodingPtr description);
 std::unique_ptr<ValueChunks> MakeBooleanChunks(const LevelSurvey& survey);
-// For values of 1, 2, 4 or 8 bytes.
+// For values of 1, 2, 4 or 8 bytes. `widths`: of each block of 1024.
 std::unique_ptr<ValueChunks> MakeBitpackedChunks(std::span<const FixedRange> ranges,
-                                                 uint64_t num_values, size_t value_bytes);
+                                                 uint64_t num_values, size_t value_bytes,
+                                                 std::vector<uint8_t> widths);
 std::unique_ptr<ValueChunks> MakeRunChunks(std::span<const FixedRange> ranges, uint64_t num_values,
                                            size_t value_bytes);
 template <typename Offset>
