@@ -129,3 +129,22 @@ def test_force_copies_what_it_can(tmp_path):
     glaive.dataset(path).optimize.compact_files(compaction_mode="force_binary_copy")
     assert pages(path) == [1]
     assert lance.dataset(path).to_table()["a"].to_pylist() == 3 * list(range(10))
+
+
+@pytest.mark.parametrize("writer", [lance, glaive], ids=lambda engine: engine.__name__)
+def test_many_empty_lists_between_values(tmp_path, writer):
+    """So many that chunks which move by a value may have more levels than a chunk can."""
+    random = np.random.default_rng(9)
+    path = str(tmp_path / "t")
+    tables = []
+    for i in range(4):
+        values = pa.array([random.bytes(200) for _ in range(6001)], pa.binary(200))
+        gaps = np.zeros(6001, np.int64)
+        gaps[random.choice(6001, 40, replace=False)] = 7000
+        gaps[1000:1003] = 7000
+        offsets = np.repeat(np.arange(6002), np.append(gaps, 0) + 1)
+        column = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+        tables.append(pa.table({"v": column}))
+        writer.write_dataset(tables[-1], path, mode="append" if i else "create")
+    glaive.dataset(path).optimize.compact_files(target_rows_per_fragment=10_000_000)
+    check(path, pa.concat_tables(tables), random)
