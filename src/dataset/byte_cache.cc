@@ -34,7 +34,9 @@ std::shared_ptr<void> ByteCache::Find(const std::string& key) {
   const Access contents(*this);
   const auto found = contents->by_key.find(key);
   if (found == contents->by_key.end()) return nullptr;
-  contents->entries.splice(contents->entries.begin(), contents->entries, found->second);
+  Entries& entries = contents->ListOf(*found->second);
+  entries.splice(entries.begin(), entries, found->second);
+  found->second->last_use = ++contents->uses;
   std::shared_ptr<void> value = found->second->value;
   // Often while it is young and grows; later seldom, as measuring costs more than finding.
   const uint64_t uses = ++found->second->uses;
@@ -50,30 +52,34 @@ void ByteCache::Insert(const std::string& key, Entry entry) {
   if (const auto found = contents->by_key.find(key); found != contents->by_key.end()) {
     Drop(*contents, found->second);
   }
-  contents->open_files += uint64_t{entry.holds_file_open};
-  contents->entries.push_front(std::move(entry));
-  contents->by_key.emplace(key, contents->entries.begin());
-  Measure(*contents, contents->entries.front());
+  entry.last_use = ++contents->uses;
+  Entries& entries = contents->ListOf(entry);
+  entries.push_front(std::move(entry));
+  contents->by_key.emplace(key, entries.begin());
+  Measure(*contents, entries.front());
   Evict(*contents);
 }
 
 void ByteCache::RemoveWhere(const std::function<bool(const std::string&, const void*)>& matches) {
   const Access contents(*this);
-  for (auto entry = contents->entries.begin(); entry != contents->entries.end();) {
-    const auto next = std::next(entry);
-    if (matches(entry->key, entry->value.get())) Drop(*contents, entry);
-    entry = next;
+  for (Entries* const entries : {&contents->files, &contents->others}) {
+    for (auto entry = entries->begin(); entry != entries->end();) {
+      const auto next = std::next(entry);
+      if (matches(entry->key, entry->value.get())) Drop(*contents, entry);
+      entry = next;
+    }
   }
 }
 
 uint64_t ByteCache::num_entries() {
   const Access contents(*this);
-  return contents->entries.size();
+  return contents->files.size() + contents->others.size();
 }
 
 uint64_t ByteCache::size_bytes() {
   const Access contents(*this);
-  for (Entry& entry : contents->entries) Measure(*contents, entry);
+  for (Entry& entry : contents->files) Measure(*contents, entry);
+  for (Entry& entry : contents->others) Measure(*contents, entry);
   return contents->bytes;
 }
 
@@ -83,22 +89,21 @@ void ByteCache::Measure(Contents& contents, Entry& entry) {
   entry.bytes = bytes;
 }
 
-void ByteCache::Drop(Contents& contents, std::list<Entry>::iterator entry) {
+void ByteCache::Drop(Contents& contents, Entries::iterator entry) {
   contents.bytes -= entry->bytes;
-  contents.open_files -= uint64_t{entry->holds_file_open};
   contents.by_key.erase(entry->key);
-  contents.entries.erase(entry);
+  contents.ListOf(*entry).erase(entry);
 }
 
 void ByteCache::Evict(Contents& contents) const {
-  while (contents.bytes > max_bytes_) Drop(contents, std::prev(contents.entries.end()));
-  for (auto next = contents.entries.end(); contents.open_files > max_open_files_;) {
-    const auto entry = std::prev(next);
-    if (entry->holds_file_open) {
-      Drop(contents, entry);
-    } else {
-      next = entry;
-    }
+  while (contents.files.size() > max_open_files_) {
+    Drop(contents, std::prev(contents.files.end()));
+  }
+  while (contents.bytes > max_bytes_) {
+    const bool is_file = contents.others.empty() ||
+                         (!contents.files.empty() &&
+                          contents.files.back().last_use < contents.others.back().last_use);
+    Drop(contents, std::prev((is_file ? contents.files : contents.others).end()));
   }
 }
 

@@ -30,7 +30,7 @@ class ByteCache {
   // In place of what was there. T has memory_bytes().
   template <typename T>
   void Put(const std::string& key, std::shared_ptr<T> value, bool holds_file_open) {
-    Insert(key, {key, std::move(value), MeasureAs<T>, 0, 0, holds_file_open});
+    Insert(key, {key, std::move(value), MeasureAs<T>, holds_file_open});
   }
 
   // Takes out what `matches(key, value)` is true of. REQUIRES: every value here is a T.
@@ -49,15 +49,21 @@ class ByteCache {
     std::string key;
     std::shared_ptr<void> value;
     uint64_t (*measure)(const void*);
-    uint64_t bytes;
-    uint64_t uses;
     bool holds_file_open;
-  };
-  struct Contents {
-    std::list<Entry> entries;  // the most recently used first
-    std::unordered_map<std::string, std::list<Entry>::iterator> by_key;
     uint64_t bytes = 0;
-    uint64_t open_files = 0;
+    uint64_t uses = 0;
+    uint64_t last_use = 0;
+  };
+  using Entries = std::list<Entry>;  // the most recently used first
+  struct Contents {
+    // Apart, so that closing a file does not search for one among all the others.
+    Entries files;  // that hold a file open
+    Entries others;
+    std::unordered_map<std::string, Entries::iterator> by_key;
+    uint64_t bytes = 0;
+    uint64_t uses = 0;  // of all entries together: the clock that `last_use` is told by
+
+    Entries& ListOf(const Entry& entry) { return entry.holds_file_open ? files : others; }
     bool changing = false;  // a fork meanwhile leaves the child with something half done
   };
   class Access;
@@ -71,7 +77,7 @@ class ByteCache {
   void Insert(const std::string& key, Entry entry);
   void RemoveWhere(const std::function<bool(const std::string&, const void*)>& matches);
   static void Measure(Contents& contents, Entry& entry);
-  static void Drop(Contents& contents, std::list<Entry>::iterator entry);
+  static void Drop(Contents& contents, Entries::iterator entry);
   void Evict(Contents& contents) const;
 
   const uint64_t max_bytes_;

@@ -52,6 +52,9 @@ class TailedFile {
     return buffers;
   }
 
+  // Null where the file is longer than its tail.
+  BufferPtr Whole() const { return tail_begin_ == 0 ? tail_ : nullptr; }
+
  private:
   TailedFile(io::ObjectReader& reader, uint64_t tail_begin)
       : reader_(reader), tail_begin_(tail_begin) {}
@@ -169,8 +172,7 @@ uint64_t FileMetadata::memory_bytes() const {
   return bytes + sizeof(ByteRange) * global_buffers.size();
 }
 
-arrow::Result<std::shared_ptr<const FileMetadata>> ReadFileMetadata(io::ObjectReader& reader,
-                                                                    const std::string& path) {
+arrow::Result<OpenedFile> ReadFileMetadata(io::ObjectReader& reader, const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(TailedFile file, TailedFile::Open(reader));
   ARROW_ASSIGN_OR_RAISE(const Footer footer, ReadFooter(file, reader.size_bytes(), path));
   auto metadata = std::make_shared<FileMetadata>(FileMetadata{.version = footer.version,
@@ -192,7 +194,7 @@ arrow::Result<std::shared_ptr<const FileMetadata>> ReadFileMetadata(io::ObjectRe
   metadata->schema = std::move(descriptor.schema);
   metadata->num_rows = descriptor.num_rows;
   ARROW_RETURN_NOT_OK(ReadColumns(AsBytes(*bytes[1]), footer, path, *metadata));
-  return metadata;
+  return OpenedFile{std::move(metadata), file.Whole()};
 }
 
 }  // namespace glaive::file

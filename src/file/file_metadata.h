@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <arrow/buffer.h>
 #include <arrow/result.h>
 
 #include "core/file_version.h"
@@ -31,9 +32,13 @@ struct FileMetadata {
   uint64_t memory_bytes() const;
 };
 
+struct OpenedFile {
+  std::shared_ptr<const FileMetadata> metadata;
+  std::shared_ptr<arrow::Buffer> whole;  // of a file that is no longer than its end; else null
+};
+
 // Reads footer, descriptor and column metadata: one request where the tail that is fetched first
 // holds them all, else two.
-arrow::Result<std::shared_ptr<const FileMetadata>> ReadFileMetadata(io::ObjectReader& reader,
-                                                                    const std::string& path);
+arrow::Result<OpenedFile> ReadFileMetadata(io::ObjectReader& reader, const std::string& path);
 
 }  // namespace glaive::file

@@ -28,7 +28,8 @@ arrow::Result<MetadataPtr> ReadFrom(const std::string& bytes) {
   const auto store = io::MakeMemoryStore();
   ARROW_RETURN_NOT_OK(store->Put("/a.lance", BytesOf(bytes)));
   ARROW_ASSIGN_OR_RAISE(const auto reader, store->OpenRead("/a.lance"));
-  return ReadFileMetadata(*reader, "/a.lance");
+  ARROW_ASSIGN_OR_RAISE(auto file, ReadFileMetadata(*reader, "/a.lance"));
+  return std::move(file.metadata);
 }
 
 template <typename T>
@@ -169,7 +170,7 @@ TEST(FileMetadataTest, OneRequestWhereTheTailHoldsItAllElseTwo) {
     ASSERT_THAT(store->Put("/f", BytesOf(file.bytes)), IsOk());
     store->Reset();
     const auto reader = store->OpenRead("/f", file.bytes.size()).ValueOrDie();
-    const MetadataPtr metadata = ReadFileMetadata(*reader, "/f").ValueOrDie();
+    const MetadataPtr metadata = ReadFileMetadata(*reader, "/f").ValueOrDie().metadata;
     EXPECT_EQ(metadata->file_size, file.bytes.size());
     EXPECT_EQ(store->stats().get_requests, file.requests);
     EXPECT_EQ(store->stats().dependent_rounds, file.requests);

@@ -79,8 +79,25 @@ arrow::Status VisitPages(const std::vector<wire::Page>& pages, std::span<const R
   }
 }
 
+// What ObjectReader::ReadMany gives, out of the bytes of the `whole` file where those are at hand.
+arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> Fetch(
+    io::ObjectReader& reader, const std::shared_ptr<arrow::Buffer>& whole,
+    std::span<const ByteRange> ranges) {
+  if (whole == nullptr) return reader.ReadMany(ranges);
+  const auto size = static_cast<uint64_t>(whole->size());
+  std::vector<std::shared_ptr<arrow::Buffer>> buffers;
+  buffers.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    // Where this is not so, the reader says it in the words of every file.
+    if (range.offset > size || range.size > size - range.offset) return reader.ReadMany(ranges);
+    buffers.push_back(arrow::SliceBuffer(whole, static_cast<int64_t>(range.offset),
+                                         static_cast<int64_t>(range.size)));
+  }
+  return buffers;
+}
+
 // Lets all reads take their steps together until none wants anything more.
-arrow::Status RunRounds(io::ObjectReader& reader,
+arrow::Status RunRounds(io::ObjectReader& reader, const std::shared_ptr<arrow::Buffer>& whole,
                         std::span<const std::unique_ptr<encoding::PageRead>> reads) {
   std::vector<ByteRange> wanted;
   std::vector<encoding::PageRead*> waiting;
@@ -93,7 +110,7 @@ arrow::Status RunRounds(io::ObjectReader& reader,
       waiting.push_back(read.get());
     }
     if (wanted.empty()) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(auto buffers, reader.ReadMany(wanted));
+    ARROW_ASSIGN_OR_RAISE(auto buffers, Fetch(reader, whole, wanted));
     auto next = std::make_move_iterator(buffers.begin());
     for (encoding::PageRead* read : waiting) {
       const auto end = next + static_cast<std::ptrdiff_t>(read->wanted().size());
@@ -105,9 +122,10 @@ arrow::Status RunRounds(io::ObjectReader& reader,
 
 }  // namespace
 
-// Decoders by column and page. Each suits the leaf it was made for alone, and which that is the
-// table says, who may contradict itself from one field or version to the next.
-struct FileReader::DecoderCache {
+// What a reader keeps for the reads to come. Each of its decoders suits the leaf it was made for
+// alone, and which that is the table says, who may contradict itself from one field or version to
+// the next.
+struct FileReader::Cache {
   using Key = std::pair<uint32_t, size_t>;
 
   struct Kept {
@@ -129,15 +147,21 @@ struct FileReader::DecoderCache {
     return kept.path == path ? kept.decoder : decoder;
   }
 
+  std::shared_ptr<arrow::Buffer> TakeWhole() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(whole, nullptr);
+  }
+
   uint64_t memory_bytes() {
     const std::lock_guard lock(mutex);
-    uint64_t bytes = 0;
+    uint64_t bytes = whole == nullptr ? 0 : static_cast<uint64_t>(whole->size());
     for (const auto& [key, kept] : decoders) bytes += kept.decoder->memory_bytes();
     return bytes;
   }
 
   std::mutex mutex;
   std::map<Key, Kept> decoders;
+  std::shared_ptr<arrow::Buffer> whole;  // the file, where it is small and nobody has read columns
 };
 
 arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::ObjectStore> store,
@@ -145,16 +169,18 @@ arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::
                                                             std::optional<uint64_t> size_bytes) {
   std::shared_ptr<FileReader> reader(new FileReader);
   ARROW_ASSIGN_OR_RAISE(reader->reader_, store->OpenRead(path, size_bytes));
-  ARROW_ASSIGN_OR_RAISE(reader->metadata_, ReadFileMetadata(*reader->reader_, path));
+  ARROW_ASSIGN_OR_RAISE(OpenedFile file, ReadFileMetadata(*reader->reader_, path));
+  reader->metadata_ = std::move(file.metadata);
   reader->path_ = std::move(path);
-  reader->decoders_ = std::make_shared<DecoderCache>();
+  reader->cache_ = std::make_shared<Cache>();
+  reader->cache_->whole = std::move(file.whole);
   return reader;
 }
 
 arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const ColumnRead& column,
                                                                           size_t page_index) {
-  const DecoderCache::Key key = {column.column, page_index};
-  if (auto decoder = decoders_->Find(key, *column.path)) return decoder;
+  const Cache::Key key = {column.column, page_index};
+  if (auto decoder = cache_->Find(key, *column.path)) return decoder;
   const wire::ColumnMetadata& metadata = metadata_->columns[column.column];
   const wire::Page& page = metadata.pages[page_index];
   const uint64_t offset = metadata_->column_metadata[column.column].offset;
@@ -174,7 +200,7 @@ arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const 
       .file_size = metadata_->file_size,
   };
   ARROW_ASSIGN_OR_RAISE(auto decoder, encoding::PageDecoder::Make(source, *column.path));
-  return decoders_->Add(key, *column.path, std::move(decoder));
+  return cache_->Add(key, *column.path, std::move(decoder));
 }
 
 arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
@@ -200,7 +226,7 @@ arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
         }));
     ends.push_back(reads.size());
   }
-  ARROW_RETURN_NOT_OK(RunRounds(*reader_, reads));
+  ARROW_RETURN_NOT_OK(RunRounds(*reader_, cache_->TakeWhole(), reads));
 
   std::vector<encoding::LeafRows> leaves;
   leaves.reserve(columns.size());
@@ -238,7 +264,7 @@ double FileReader::BytesPerRow(std::span<const uint32_t> columns) const {
 }
 
 uint64_t FileReader::memory_bytes() const {
-  return sizeof(FileReader) + path_.size() + metadata_->memory_bytes() + decoders_->memory_bytes();
+  return sizeof(FileReader) + path_.size() + metadata_->memory_bytes() + cache_->memory_bytes();
 }
 
 }  // namespace glaive::file

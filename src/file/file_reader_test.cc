@@ -168,6 +168,24 @@ TEST_F(FileReaderTest, ASecondReadKnowsThePagesAlready) {
 }
 
 // As after a damaged manifest gave the column another type than the one before it did.
+// The first read of a small file needs no request, the next one does: the bytes are not kept.
+TEST(FileReaderSmallTest, OpeningReadsASmallFileAlready) {
+  const auto store = std::make_shared<CountingStore>(io::MakeMemoryStore());
+  const std::string bytes = GoldenFile();
+  ASSERT_THAT(store->Put("/f", BytesOf(bytes)), IsOk());
+  store->Reset();
+  const auto reader = FileReader::Open(store, "/f", bytes.size()).ValueOrDie();
+  const auto arrow = wire::ToArrow(reader->metadata().schema).ValueOrDie();
+  const auto paths = encoding::LeavesOf(*arrow->field(0)).ValueOrDie();
+  const ColumnRead column = {.column = 0, .path = &paths[0]};
+  const RowRange all = {0, reader->metadata().num_rows};
+
+  ASSERT_THAT(reader->ReadColumns({{column}}, {{all}}), IsOk());
+  EXPECT_EQ(store->stats().requests(), 1);
+  ASSERT_THAT(reader->ReadColumns({{column}}, {{all}}), IsOk());
+  EXPECT_EQ(store->stats().requests(), 2);
+}
+
 TEST_F(FileReaderTest, WhatWasDecodedForOneTypeDoesNotServeAnother) {
   const std::vector<RowRange> rows = {{0, kRows}};
   for (uint32_t column = 0; column < paths_.size(); ++column) {

@@ -3,16 +3,21 @@
 #include <limits>
 #include <utility>
 
-#include <arrow/memory_pool.h>
 #include <arrow/util/bit_util.h>
 
 #include "core/error.h"
+#include "core/recycling_pool.h"
 
 namespace glaive::file {
 namespace {
 
 bool MayHaveNulls(const arrow::ArrayData& node) {
   return !node.buffers.empty() && node.buffers[0] != nullptr && node.null_count != 0;
+}
+
+// Shrinking is a copy: worth it for memory, not for a little of it.
+arrow::Result<std::shared_ptr<arrow::Buffer>> FinishBuffer(arrow::BufferBuilder& builder) {
+  return builder.Finish(/*shrink_to_fit=*/builder.length() < builder.capacity() / 4 * 3);
 }
 
 bool IsVariable(NodeKind kind) {
@@ -24,13 +29,19 @@ bool IsVariable(NodeKind kind) {
 RowChunk::RowChunk(const LeafColumn& column) : column_(column) {
   levels_.reserve(column.nodes().size());
   for (size_t i = 0; i < column.nodes().size(); ++i) {
-    levels_.emplace_back(arrow::default_memory_pool());
+    levels_.emplace_back(RecyclingPool());
   }
 }
 
 arrow::Status RowChunk::Append(const arrow::ArrayData& rows, int64_t begin, int64_t end,
                                bool skip_hidden) {
   skip_hidden_ = skip_hidden;
+  if (num_rows() == 0) {
+    for (Level& level : levels_) {
+      ARROW_RETURN_NOT_OK(level.values.Reserve(level.usual_values));
+      ARROW_RETURN_NOT_OK(level.data.Reserve(level.usual_data));
+    }
+  }
   return AppendNode(0, rows, begin, end, nullptr);
 }
 
@@ -163,6 +174,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> RowChunk::Finish() {
   for (size_t depth = levels_.size(); depth-- > 0;) {
     Level& level = levels_[depth];
     const LeafNode& description = column_.nodes()[depth];
+    level.usual_values = level.values.length();
+    level.usual_data = level.data.length();
     auto data =
         std::make_shared<arrow::ArrayData>(column_.type(depth), level.length, level.null_count, 0);
     data->buffers.push_back(nullptr);
@@ -174,10 +187,10 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> RowChunk::Finish() {
       ARROW_ASSIGN_OR_RAISE(data->buffers.emplace_back(), level.booleans.Finish());
     } else if (description.kind != NodeKind::kStruct && description.kind != NodeKind::kFixedList &&
                description.kind != NodeKind::kNull) {
-      ARROW_ASSIGN_OR_RAISE(data->buffers.emplace_back(), level.values.Finish());
+      ARROW_ASSIGN_OR_RAISE(data->buffers.emplace_back(), FinishBuffer(level.values));
     }
     if (IsVariable(description.kind)) {
-      ARROW_ASSIGN_OR_RAISE(data->buffers.emplace_back(), level.data.Finish());
+      ARROW_ASSIGN_OR_RAISE(data->buffers.emplace_back(), FinishBuffer(level.data));
     }
     if (below != nullptr) data->child_data.push_back(std::move(below));
     below = std::move(data);

@@ -14,7 +14,7 @@ namespace glaive::file {
 
 // Rows of one leaf column gathered into buffers of their own, so that the batches they came from
 // can go. Appending a slice costs its bytes, whatever the column's type, and allocates only as the
-// buffers grow.
+// buffers grow; those that follow others begin as large.
 class RowChunk {
  public:
   explicit RowChunk(const LeafColumn& column);  // borrows it
@@ -41,6 +41,8 @@ class RowChunk {
     arrow::BufferBuilder values;               // or offsets
     arrow::TypedBufferBuilder<bool> booleans;  // values of one bit
     arrow::BufferBuilder data;                 // bytes of variable values
+    int64_t usual_values = 0;                  // bytes that the last rows to be finished had
+    int64_t usual_data = 0;
   };
   using Visible = std::vector<uint8_t>;  // one per slot; a null pointer to it: all
 

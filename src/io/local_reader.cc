@@ -14,9 +14,9 @@
 
 #include "core/error.h"
 #include "core/per_process.h"
-#include "io/buffer_pool.h"
 #include "io/coalesce.h"
 #include "io/posix.h"
+#include "io/read_buffer.h"
 #include "io/request_counter.h"
 
 namespace glaive::io {

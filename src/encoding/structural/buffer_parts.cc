@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/recycling_pool.h"
+
 namespace glaive::encoding {
 namespace {
 
@@ -28,7 +30,8 @@ arrow::Status BufferParts::StartPart(size_t size) {
   ARROW_RETURN_NOT_OK(FinishPart());
   const size_t usual = std::clamp<size_t>(size_bytes_, kFirstPart, kLargestPart);
   const size_t part = std::max(size, usual);
-  ARROW_ASSIGN_OR_RAISE(open_, arrow::AllocateResizableBuffer(static_cast<int64_t>(part)));
+  ARROW_ASSIGN_OR_RAISE(
+      open_, arrow::AllocateResizableBuffer(static_cast<int64_t>(part), RecyclingPool()));
   end_ = reinterpret_cast<std::byte*>(open_->mutable_data());
   room_ = part;
   return arrow::Status::OK();
