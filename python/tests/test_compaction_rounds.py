@@ -1,5 +1,6 @@
 """One run is enough: a second one with the same options finds nothing to do."""
 
+import pathlib
 import random
 
 import lance
@@ -134,6 +135,51 @@ def test_indices_go_with_joined_tasks(path):
         assert lance.dataset(path).count_rows(f"id = {number}") == 1
 
 
+def test_pages_of_one_row_say_little_of_its_size(path):
+    """Files are cut by the bytes that rows take, though the pages they came in were all padding."""
+    rows = 960
+    table = pa.table(
+        {
+            "id": range(rows),
+            "lists": [[[i % 7] * (i % 4)] for i in range(rows)],
+            "more": [[b"x" * (i % 5)] * (i % 3) for i in range(rows)],
+        }
+    )
+    glaive.write_dataset(table.slice(0, 940), path, max_page_bytes=1)
+    glaive.write_dataset(table.slice(940), path, mode="append")
+    (large, _) = [f.data_files()[0].file_size_bytes for f in glaive.dataset(path).get_fragments()]
+    assert large > 300_000
+    dataset, metrics = compact_once(
+        path,
+        target_rows_per_fragment=500,
+        target_bytes_per_fragment=20_000,
+        max_bytes_per_file=10_000,
+        rewrite_small_pages=True,
+        compaction_mode="try_binary_copy",
+    )
+    assert metrics.fragments_added < 10
+    written = [f.data_files()[0].file_size_bytes for f in dataset.get_fragments()]
+    assert all(3_000 < size < 10_000 for size in written)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_results_that_are_smaller_than_foreseen_are_joined(path, partial):
+    """A small file is footer for the most part, and some of them are hardly more than one."""
+    for start in (0, 2005, 4010):
+        append(path, [1] * 5, start)
+        append(path, [2000], start + 5, max_page_bytes=2000)
+    sizes = [f.data_files()[0].file_size_bytes for f in glaive.dataset(path).get_fragments()]
+    target = 6 * sizes[0]
+    assert max(sizes) > target
+    before = glaive.dataset(path).version
+    files = set((pathlib.Path(path) / "data").iterdir())
+    dataset, metrics = compact_once(path, target_bytes_per_fragment=target, partial=partial)
+    assert (metrics.fragments_removed, metrics.fragments_added) == (15, 1)
+    assert counts(dataset) == [2000, 2000, 2000, 15]
+    assert dataset.version == before + 1
+    assert len(set((pathlib.Path(path) / "data").iterdir()) - files) == 1
+
+
 def random_table(draw, path):
     stable = draw.random() < 0.5
     start = 0
@@ -146,6 +192,7 @@ def random_table(draw, path):
             mode="append",
             enable_stable_row_ids=stable,
             max_rows_per_file=draw.choice([20, 1000]),
+            **({"max_page_bytes": 1} if engine is glaive and draw.random() < 0.2 else {}),
         )
         start += size
         if draw.random() < 0.2:
@@ -165,7 +212,7 @@ def random_options(draw, path):
     maybe = {
         "target_bytes_per_fragment": max(1, draw.randint(1, size)),
         "max_bytes_per_file": max(1, draw.randint(1, size)),
-        "memory_limit": 1 << 20,
+        "memory_limit": draw.choice([1000, 1 << 20]),
         "materialize_deletions_threshold": draw.choice([0.0, 0.3]),
         "materialize_deletions": False,
         "rewrite_small_pages": True,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,92 @@ arrow::Result<dataset::WrittenFragments> WriteRows(const Dataset& source, const 
   return std::move(writer).Finish();
 }
 
+// The rows of a task, read and written as its options say.
+class TaskWriter {
+ public:
+  // Of `sources`, which are described by `described`.
+  TaskWriter(const Dataset& source, const std::vector<wire::DataFragment>& sources,
+             std::vector<dataset::SourceFragment> described, const CompactionOptions& options,
+             FileVersion version)
+      : source_(source),
+        sources_(sources),
+        described_(std::move(described)),
+        options_(options),
+        version_(version) {
+    scan_.fragment_ids.emplace();
+    for (const wire::DataFragment& fragment : sources) scan_.fragment_ids->push_back(fragment.id);
+    scan_.batch_size = DecodeRows(options, sources);
+    scan_.read_ahead_bytes = dataset::ReadAheadBytes(options);
+    for (const dataset::SourceFragment& fragment : described_) num_rows_ += fragment.live_rows;
+  }
+
+  // Files are planned by the bytes that the sources have, which may say little: a page of one row
+  // has far more of them than the row needs among others. So where a file came out too small, all
+  // are written again, by the bytes that the rows have taken.
+  arrow::Result<dataset::WrittenFragments> Write() const {
+    std::vector<dataset::SourceFragment> sized = described_;
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(auto written, WriteAs(sized));
+      std::vector<dataset::SourceFragment> measured;
+      for (const wire::DataFragment& fragment : written.fragments) {
+        ARROW_ASSIGN_OR_RAISE(measured.emplace_back(),
+                              dataset::DescribeSource(snapshot_, fragment, fields_));
+      }
+      const dataset::FragmentTargets targets(options_);
+      const bool are_full = std::ranges::all_of(measured, [&](const auto& fragment) {
+        return targets.IsFull(dataset::AmountOf(fragment));
+      });
+      if (are_full || dataset::PlanFiles(measured, options_).size() >= measured.size()) {
+        return written;
+      }
+      sized = std::move(measured);
+    }
+  }
+
+ private:
+  arrow::Result<dataset::WrittenFragments> WriteAs(
+      std::span<const dataset::SourceFragment> sized) const {
+    FileLimits limits = dataset::LimitsOf(options_);
+    // Files of known size were cut by bytes as they lie in files; rows as they come may take far
+    // more.
+    if (dataset::HaveSizes(sized)) limits.max_bytes_per_file = UINT64_MAX;
+    std::vector<uint64_t> planned_rows;
+    for (const dataset::Amount& file : dataset::PlanFiles(sized, options_)) {
+      planned_rows.push_back(file.rows);
+    }
+    ARROW_ASSIGN_OR_RAISE(auto copied, dataset::CopyPages({.source = source_,
+                                                           .fragments = sources_,
+                                                           .limits = limits,
+                                                           .version = version_,
+                                                           .planned_rows = planned_rows,
+                                                           .mode = *options_.mode,
+                                                           .scan = scan_,
+                                                           .progress = options_.progress}));
+    ARROW_ASSIGN_OR_RAISE(auto written, copied ? arrow::Result(std::move(*copied))
+                                               : WriteRows(source_, scan_,
+                                                           {.limits = limits,
+                                                            .version = version_,
+                                                            .planned_rows = planned_rows,
+                                                            .keep_slices = true,
+                                                            .total_rows = num_rows_,
+                                                            .progress = options_.progress}));
+    if (written.summary.rows != num_rows_) {
+      return Internal("{} rows of {} were rewritten", written.summary.rows, num_rows_);
+    }
+    return written;
+  }
+
+  const Dataset& source_;
+  const std::vector<wire::DataFragment>& sources_;
+  const std::vector<dataset::SourceFragment> described_;
+  const CompactionOptions& options_;
+  const FileVersion version_;
+  const read::Snapshot snapshot_ = dataset::SnapshotOf(source_);
+  const dataset::LiveFields fields_{source_.state()->manifest->schema};
+  ScanOptions scan_;
+  uint64_t num_rows_ = 0;
+};
+
 uint64_t CountFiles(const std::vector<wire::DataFragment>& fragments) {
   uint64_t files = 0;
   for (const auto& fragment : fragments) {
@@ -97,9 +184,6 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
 
   ARROW_ASSIGN_OR_RAISE(auto sources, SourcesOf(source, task));
   const read::Snapshot snapshot = dataset::SnapshotOf(source);
-  uint64_t num_rows = 0;
-  ScanOptions scan;
-  scan.fragment_ids.emplace();
   dataset::CarriedLineage lineage;
   const dataset::LiveFields fields(manifest.schema);
   std::vector<dataset::SourceFragment> described;
@@ -107,39 +191,9 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
     ARROW_RETURN_NOT_OK(lineage.Add(snapshot, fragment));
     ARROW_ASSIGN_OR_RAISE(described.emplace_back(),
                           dataset::DescribeSource(snapshot, fragment, fields));
-    num_rows += described.back().live_rows;
-    scan.fragment_ids->push_back(fragment.id);
   }
-  scan.batch_size = DecodeRows(resolved, sources);
-  scan.read_ahead_bytes = dataset::ReadAheadBytes(resolved);
-  FileLimits limits = dataset::LimitsOf(resolved);
-  // Files of known size were cut by bytes as they lie in files; rows as they come may take far
-  // more.
-  if (dataset::HaveSizes(described)) limits.max_bytes_per_file = UINT64_MAX;
-
-  std::vector<uint64_t> planned_rows;
-  for (const auto& file : dataset::PlanFiles(described, resolved)) {
-    planned_rows.push_back(file.rows);
-  }
-  ARROW_ASSIGN_OR_RAISE(auto copied, dataset::CopyPages({.source = source,
-                                                         .fragments = sources,
-                                                         .limits = limits,
-                                                         .version = version,
-                                                         .planned_rows = planned_rows,
-                                                         .mode = *resolved.mode,
-                                                         .scan = scan,
-                                                         .progress = resolved.progress}));
-  ARROW_ASSIGN_OR_RAISE(auto written, copied ? arrow::Result(std::move(*copied))
-                                             : WriteRows(source, scan,
-                                                         {.limits = limits,
-                                                          .version = version,
-                                                          .planned_rows = planned_rows,
-                                                          .keep_slices = true,
-                                                          .total_rows = num_rows,
-                                                          .progress = resolved.progress}));
-  if (written.summary.rows != num_rows) {
-    return Internal("{} rows of {} were rewritten", written.summary.rows, num_rows);
-  }
+  const TaskWriter writer(source, sources, std::move(described), resolved, version);
+  ARROW_ASSIGN_OR_RAISE(auto written, writer.Write());
   ARROW_RETURN_NOT_OK(lineage.GiveTo(written.fragments));
   if (durability == table::Durability::kCommit && !written.files.paths().empty()) {
     ARROW_RETURN_NOT_OK(source.state()->location.store->Sync(written.files.paths()));

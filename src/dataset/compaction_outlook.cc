@@ -34,8 +34,9 @@ struct Outlook {
   std::vector<size_t> origins;
 };
 
+// Of the new fragments, `written` says how large they are.
 Outlook OutlookOf(std::span<const SourceFragment> fragments, const std::vector<TaskMembers>& tasks,
-                  const CompactionOptions& options) {
+                  const std::vector<std::vector<SourceFragment>>& written) {
   std::vector<bool> is_replaced(fragments.size());
   for (const TaskMembers& task : tasks) {
     for (const size_t member : task) is_replaced[member] = true;
@@ -47,16 +48,30 @@ Outlook OutlookOf(std::span<const SourceFragment> fragments, const std::vector<T
     outlook.origins.push_back(tasks.size() + i);
   }
   for (size_t i = 0; i < tasks.size(); ++i) {
-    const std::vector<SourceFragment> sources = SourcesOf(fragments, tasks[i]);
-    for (const Amount& file : PlanFiles(sources, options)) {
-      SourceFragment& made = outlook.fragments.emplace_back();
-      made.physical_rows = made.live_rows = file.rows;
-      made.bytes = static_cast<uint64_t>(std::llround(file.bytes));
-      made.coverage = made.followed = FollowingIndices(sources);
+    const std::vector<bool> following = FollowingIndices(SourcesOf(fragments, tasks[i]));
+    for (SourceFragment made : written[i]) {
+      made.coverage = made.followed = following;
+      outlook.fragments.push_back(std::move(made));
       outlook.origins.push_back(i);
     }
   }
   return outlook;
+}
+
+// What tasks will write, as far as it can be told.
+std::vector<std::vector<SourceFragment>> Foresee(std::span<const SourceFragment> fragments,
+                                                 const std::vector<TaskMembers>& tasks,
+                                                 const CompactionOptions& options) {
+  std::vector<std::vector<SourceFragment>> foreseen;
+  for (const TaskMembers& task : tasks) {
+    std::vector<SourceFragment>& of_task = foreseen.emplace_back();
+    for (const Amount& file : PlanFiles(SourcesOf(fragments, task), options)) {
+      of_task.push_back({.physical_rows = file.rows,
+                         .live_rows = file.rows,
+                         .bytes = static_cast<uint64_t>(std::llround(file.bytes))});
+    }
+  }
+  return foreseen;
 }
 
 // The tasks, with those joined whose results a second run would join. One that is joined takes the
@@ -104,14 +119,20 @@ std::vector<TaskMembers> LookAhead(std::span<const SourceFragment> fragments,
                                    const CompactionOptions& options) {
   std::vector<TaskMembers> settled = MembersOf(tasks);
   // Each time there are fewer tasks, or fewer fragments that stay.
-  while (!settled.empty()) {
-    const Outlook outlook = OutlookOf(fragments, settled, options);
-    std::vector<TaskMembers> joined =
-        Join(settled, outlook, ChooseTasks(outlook.fragments, options));
-    if (joined == settled) break;
+  while (true) {
+    auto joined = LookBack(fragments, settled, Foresee(fragments, settled, options), options);
+    if (joined == settled) return settled;
     settled = std::move(joined);
   }
-  return settled;
+}
+
+std::vector<TaskMembers> LookBack(std::span<const SourceFragment> fragments,
+                                  const std::vector<TaskMembers>& tasks,
+                                  const std::vector<std::vector<SourceFragment>>& written,
+                                  const CompactionOptions& options) {
+  if (tasks.empty()) return {};
+  const Outlook outlook = OutlookOf(fragments, tasks, written);
+  return Join(tasks, outlook, ChooseTasks(outlook.fragments, options));
 }
 
 std::vector<TaskMembers> PlanTasks(std::span<const SourceFragment> fragments,
@@ -125,12 +146,6 @@ std::vector<TaskMembers> PlanTasks(std::span<const SourceFragment> fragments,
     std::ranges::copy(SourcesOf(fragments, task), std::back_inserter(sources));
   }
   return AreWithinLimits(sources, options) ? settled : MembersOf(limited);
-}
-
-std::vector<SourceFragment> TableAfter(std::span<const SourceFragment> fragments,
-                                       const std::vector<TaskMembers>& tasks,
-                                       const CompactionOptions& options) {
-  return OutlookOf(fragments, tasks, options).fragments;
 }
 
 }  // namespace glaive::dataset

@@ -20,14 +20,16 @@ std::vector<TaskMembers> LookAhead(std::span<const SourceFragment> fragments,
                                    const std::vector<TaskRange>& tasks,
                                    const CompactionOptions& options);
 
+// One step of it, by what the tasks have written: the new fragments of each. The same tasks where a
+// second run would join nothing.
+std::vector<TaskMembers> LookBack(std::span<const SourceFragment> fragments,
+                                  const std::vector<TaskMembers>& tasks,
+                                  const std::vector<std::vector<SourceFragment>>& written,
+                                  const CompactionOptions& options);
+
 // The whole choice: the tasks, within the limits on one run, with look_ahead if that is set. A run
 // that is limited is gone on with by the next one, which looks ahead when nothing limits it.
 std::vector<TaskMembers> PlanTasks(std::span<const SourceFragment> fragments,
                                    const CompactionOptions& options);
-
-// What the plan has of the fragments once the tasks are done, in order.
-std::vector<SourceFragment> TableAfter(std::span<const SourceFragment> fragments,
-                                       const std::vector<TaskMembers>& tasks,
-                                       const CompactionOptions& options);
 
 }  // namespace glaive::dataset

@@ -1,4 +1,5 @@
-#include <algorithm>
+#include "dataset/compaction_plan.h"
+
 #include <map>
 #include <set>
 #include <utility>
@@ -7,7 +8,6 @@
 #include "core/error.h"
 #include "dataset/compaction_memory.h"
 #include "dataset/compaction_options.h"
-#include "dataset/compaction_outlook.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/small_pages.h"
@@ -21,7 +21,6 @@ namespace glaive {
 namespace {
 
 using dataset::SourceFragment;
-using dataset::TaskMembers;
 
 // Which indices cover a fragment, and which of them would its rows, were they in another one.
 arrow::Status DescribeCoverage(const table::Manifest& manifest, const table::IndexList& indices,
@@ -73,46 +72,57 @@ arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
   return sources;
 }
 
-arrow::Result<std::vector<wire::DataFragment>> ParseTask(const table::Manifest& manifest,
-                                                         const TaskMembers& task) {
-  std::vector<wire::DataFragment> fragments;
-  for (const size_t member : task) {
-    ARROW_ASSIGN_OR_RAISE(auto fragment, manifest.fragments.At(member).Parse());
-    fragments.push_back(std::move(fragment));
-  }
-  return fragments;
-}
-
 }  // namespace
 
-arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
-                                             const CompactionOptions& options) {
+namespace dataset {
+
+arrow::Result<std::vector<CompactionTask>> MakeTasks(const Dataset& dataset,
+                                                     const std::vector<TaskMembers>& tasks,
+                                                     const CompactionOptions& options) {
   const table::Manifest& manifest = *dataset.state()->manifest;
-  CompactionPlan plan = {.read_version = dataset.version()};
-  ARROW_ASSIGN_OR_RAISE(plan.options, dataset::ResolveOptions(options, dataset.config()));
+  const LiveFields fields(manifest.schema);
+  CompactionOptions of_task = options;
+  of_task.progress = nullptr;
+  std::vector<CompactionTask> made;
+  for (const TaskMembers& members : tasks) {
+    CompactionTask& task = made.emplace_back();
+    task.read_version = dataset.version();
+    task.options = of_task;
+    for (const size_t member : members) {
+      ARROW_ASSIGN_OR_RAISE(auto fragment, manifest.fragments.At(member).Parse());
+      if (options.max_source_bytes) {
+        ARROW_RETURN_NOT_OK(RequireSizes(fragment, fields, "max_source_bytes"));
+      }
+      task.fragments.push_back(MakeFragmentMetadata(std::move(fragment)));
+    }
+  }
+  return made;
+}
+
+arrow::Result<SurveyedPlan> SurveyAndPlan(const Dataset& dataset,
+                                          const CompactionOptions& options) {
+  SurveyedPlan surveyed;
+  CompactionPlan& plan = surveyed.plan;
+  plan.read_version = dataset.version();
+  ARROW_ASSIGN_OR_RAISE(plan.options, ResolveOptions(options, dataset.config()));
   if (!plan.options.data_storage_version) {
     plan.options.data_storage_version = dataset.data_storage_version();
   }
-  ARROW_ASSIGN_OR_RAISE(const std::vector<SourceFragment> sources, Survey(dataset, plan.options));
-  const std::vector<TaskMembers> tasks = dataset::PlanTasks(sources, plan.options);
-  if (!tasks.empty()) ARROW_RETURN_NOT_OK(dataset::CheckCanRewrite(manifest));
-
-  const dataset::LiveFields fields(manifest.schema);
-  CompactionOptions of_task = plan.options;
-  of_task.progress = nullptr;
-  for (const TaskMembers& members : tasks) {
-    CompactionTask& task = plan.tasks.emplace_back();
-    task.read_version = plan.read_version;
-    task.options = of_task;
-    ARROW_ASSIGN_OR_RAISE(auto fragments, ParseTask(manifest, members));
-    for (wire::DataFragment& fragment : fragments) {
-      if (plan.options.max_source_bytes) {
-        ARROW_RETURN_NOT_OK(dataset::RequireSizes(fragment, fields, "max_source_bytes"));
-      }
-      task.fragments.push_back(dataset::MakeFragmentMetadata(std::move(fragment)));
-    }
+  ARROW_ASSIGN_OR_RAISE(surveyed.fragments, Survey(dataset, plan.options));
+  surveyed.tasks = PlanTasks(surveyed.fragments, plan.options);
+  if (!surveyed.tasks.empty()) {
+    ARROW_RETURN_NOT_OK(CheckCanRewrite(*dataset.state()->manifest));
   }
-  return plan;
+  ARROW_ASSIGN_OR_RAISE(plan.tasks, MakeTasks(dataset, surveyed.tasks, plan.options));
+  return surveyed;
+}
+
+}  // namespace dataset
+
+arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
+                                             const CompactionOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto surveyed, dataset::SurveyAndPlan(dataset, options));
+  return std::move(surveyed.plan);
 }
 
 }  // namespace glaive

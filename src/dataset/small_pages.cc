@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arrow/record_batch.h>
@@ -66,15 +69,24 @@ arrow::Result<std::vector<StoredPages>> PagesOf(const read::Snapshot& snapshot,
   return columns;
 }
 
-// What a row of a field takes in memory: of the first ones, which stand for all.
+// The first rows of a fragment, which stand for all: as many as take about a MiB in the file.
+arrow::Result<std::unique_ptr<ScanStream>> SampleOf(const Dataset& dataset, uint64_t fragment_id,
+                                                    std::optional<std::vector<std::string>> columns,
+                                                    uint64_t stored_row_bytes) {
+  ScanOptions scan;
+  scan.columns = std::move(columns);
+  scan.fragment_ids = {fragment_id};
+  scan.limit = std::clamp<uint64_t>(kSampleBytes / std::max<uint64_t>(1, stored_row_bytes), 1,
+                                    kMaxSampleRows);
+  return Scan(dataset, scan);
+}
+
+// What a row of a field takes in memory, a byte at least.
 arrow::Result<double> RowBytes(const Dataset& dataset, uint64_t fragment_id,
                                const StoredPages& column) {
-  const uint64_t stored = std::max<uint64_t>(1, column.bytes / column.rows);
-  ScanOptions scan;
-  scan.columns = {column.top_level};
-  scan.fragment_ids = {fragment_id};
-  scan.limit = std::clamp<uint64_t>(kSampleBytes / stored, 1, kMaxSampleRows);
-  ARROW_ASSIGN_OR_RAISE(const auto stream, Scan(dataset, scan));
+  ARROW_ASSIGN_OR_RAISE(
+      const auto stream,
+      SampleOf(dataset, fragment_id, std::vector{column.top_level}, column.bytes / column.rows));
   uint64_t rows = 0;
   uint64_t bytes = 0;
   while (true) {
@@ -83,7 +95,29 @@ arrow::Result<double> RowBytes(const Dataset& dataset, uint64_t fragment_id,
     rows += static_cast<uint64_t>(batch->num_rows());
     bytes += ArrayBytes(*batch->column_data(0), 0, batch->num_rows());
   }
-  return rows == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(rows);
+  return rows == 0 ? 1 : std::max(1.0, static_cast<double>(bytes) / static_cast<double>(rows));
+}
+
+// The share of rows before which every page ends, since all columns together are above a limit.
+arrow::Result<double> LargeRows(const Dataset& dataset, uint64_t fragment_id,
+                                const std::vector<StoredPages>& columns, uint64_t limit) {
+  uint64_t stored = 0;
+  for (const StoredPages& column : columns) {
+    if (column.rows > 0) stored += column.bytes / column.rows;
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto stream, SampleOf(dataset, fragment_id, std::nullopt, stored));
+  uint64_t rows = 0;
+  uint64_t large = 0;
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const auto batch, stream->Next());
+    if (batch == nullptr) break;
+    for (int64_t row = 0; row < batch->num_rows(); ++row, ++rows) {
+      uint64_t bytes = 0;
+      for (const auto& column : batch->column_data()) bytes += ArrayBytes(*column, row, row + 1);
+      if (bytes > limit) ++large;
+    }
+  }
+  return rows == 0 ? 0 : static_cast<double>(large) / static_cast<double>(rows);
 }
 
 }  // namespace
@@ -96,18 +130,24 @@ arrow::Result<bool> HasSmallPages(const Dataset& dataset, const wire::DataFragme
   const double page_bytes =
       static_cast<double>(std::max<uint64_t>(1, std::min(limits.max_page_bytes, share)));
   for (const StoredPages& column : columns) {
-    uint64_t least = 1;
-    if (limits.max_rows_per_group) least += column.rows / *limits.max_rows_per_group;
+    double least = 1;
+    if (limits.max_rows_per_group) {
+      least += static_cast<double>(column.rows / *limits.max_rows_per_group);
+    }
     const auto are_too_many = [&](double bytes) {
-      return static_cast<double>(column.pages) >
-             2 * std::max(std::ceil(bytes / page_bytes), static_cast<double>(least));
+      return static_cast<double>(column.pages) > 2 * std::max(std::ceil(bytes / page_bytes), least);
     };
     if (column.rows == 0 || column.bytes >= column.pages * kSmallPageBytes ||
         !are_too_many(static_cast<double>(column.bytes))) {
       continue;
     }
     ARROW_ASSIGN_OR_RAISE(const double row_bytes, RowBytes(dataset, fragment.id, column));
-    if (are_too_many(row_bytes * static_cast<double>(column.rows))) return true;
+    const double bytes = row_bytes * static_cast<double>(column.rows);
+    if (!are_too_many(bytes)) continue;
+    ARROW_ASSIGN_OR_RAISE(const double large_rows,
+                          LargeRows(dataset, fragment.id, columns, limits.data_cache_bytes));
+    least += large_rows * static_cast<double>(column.rows);
+    if (are_too_many(bytes)) return true;
   }
   return false;
 }
