@@ -109,8 +109,9 @@ def write_dataset(
 
         A table, a data frame, a batch, a dict, or a list of batches is cut into at most this many
         partitions of equal bytes, none below 32 MiB or one full file, each with its part of
-        `data_cache_bytes`. Of a stream (a reader, a scanner, a generator) the files stay as they
-        would be; they are finished while the next ones are filled. Either way rows keep their
+        `data_cache_bytes`. Of a stream (a reader, a scanner, a generator), and where files end by
+        `max_bytes_per_file` and hold several pages of a column, the files stay as they would be;
+        they are finished while the next ones are filled. Either way rows keep their
         order, there are at most ``n_jobs - 1`` files more than without, all of them or none get
         into the version, and memory stays within what one writer may take. An error of a
         partition names it and has the error itself as its ``__cause__``.

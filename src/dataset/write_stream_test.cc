@@ -1,6 +1,7 @@
 #include "dataset/write_stream.h"
 
 #include <atomic>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -132,6 +133,46 @@ TEST_F(WriteStreamTest, PartitionsKeepTheOrderOfTheRows) {
   EXPECT_EQ(written.summary.rows, 1000u);
   EXPECT_EQ(written.summary.files, 12u);
   EXPECT_EQ(written.summary.pages.by_file_end, 24u);
+}
+
+// Whatever the limits, each partition beyond the first costs one file at most.
+TEST_F(WriteStreamTest, PartitionsMakeFewFilesMore) {
+  Use(store_);
+  std::mt19937 random(5);
+  const auto up_to = [&](uint64_t bits) { return uint64_t{1} << random() % (bits + 1); };
+  size_t num_cut = 0;
+  for (int round = 0; round < 120; ++round) {
+    arrow::Int64Builder numbers;
+    arrow::StringBuilder texts;
+    const uint64_t num_rows = 1 + random() % 600;
+    const uint64_t max_number = up_to(60);
+    const uint64_t max_length = up_to(9);
+    for (uint64_t i = 0; i < num_rows; ++i) {
+      ASSERT_THAT(numbers.Append(static_cast<int64_t>(random() % max_number)), IsOk());
+      ASSERT_THAT(texts.Append(std::string(random() % max_length, 'x')), IsOk());
+    }
+    const auto table = arrow::Table::Make(
+        arrow::schema({arrow::field("n", arrow::int64()), arrow::field("t", arrow::utf8())}),
+        {numbers.Finish().ValueOrDie(), texts.Finish().ValueOrDie()});
+    FileLimits limits;
+    if (random() % 4 > 0) limits.max_bytes_per_file = up_to(15) + random() % 100;
+    if (random() % 3 == 0) limits.max_rows_per_file = 10 + random() % 300;
+    if (random() % 2 == 0) limits.data_cache_bytes = up_to(17);
+    if (random() % 4 == 0) limits.max_page_bytes = up_to(15);
+    const int64_t n_jobs = 2 + static_cast<int64_t>(random() % 6);
+    const auto num_files = [&](const std::string& name, int64_t jobs) {
+      const auto uri = uri_ + std::to_string(round) + name;
+      return WriteDataset(ReadTable(table), uri, {.limits = limits, .n_jobs = jobs})
+          .ValueOrDie()
+          .summary.files;
+    };
+    const uint64_t one = num_files("a", 1);
+    const uint64_t several = num_files("b", n_jobs);
+    EXPECT_GE(several, one) << round;
+    EXPECT_LE(several, one + static_cast<uint64_t>(n_jobs) - 1) << round;
+    num_cut += several > one ? 1 : 0;
+  }
+  EXPECT_GT(num_cut, 5u);
 }
 
 TEST_F(WriteStreamTest, StreamsAreReadByTheCallerAndFilesAreThoseOfOneWriter) {
