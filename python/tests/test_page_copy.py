@@ -4,6 +4,7 @@ import glaive
 import lance
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute  # noqa: F401
 import pytest
 from lance.file import LanceFileReader
 
@@ -43,6 +44,28 @@ def long_strings(random, num_rows):
     return pa.array([random.bytes(int(n)).hex() for n in random.integers(100, 400, num_rows)])
 
 
+def packed_lists(random, num_rows):
+    """Lists of numbers that are packed to another width each time."""
+    offsets = np.concatenate([[0], np.cumsum(random.integers(0, 11, num_rows))]).astype(np.int32)
+    values = random.integers(0, 1 << int(random.integers(20, 40)), int(offsets[-1]))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+
+def lists_of_structs(random, num_rows):
+    offsets = pa.array(np.arange(0, 3 * num_rows + 1, 3, dtype=np.int32))
+    floats = pa.array(random.standard_normal(3 * num_rows), mask=random.random(3 * num_rows) < 0.1)
+    points = vectors(random, 3 * num_rows, 4)
+    return pa.ListArray.from_arrays(
+        offsets, pa.StructArray.from_arrays([floats, points], ["f", "p"])
+    )
+
+
+def binaries(random, num_rows, width):
+    nulls = pa.array(random.random(num_rows) < 0.1)
+    values = pa.array([random.bytes(width) for _ in range(num_rows)], pa.binary(width))
+    return pa.compute.if_else(nulls, pa.scalar(None, values.type), values)
+
+
 MAKERS = {
     "lists": lambda r: lists(r, int(r.integers(100, 140)), 7000, False),
     "lists_nulls": lambda r: lists(r, int(r.integers(120, 150)), 7000, True),
@@ -50,6 +73,11 @@ MAKERS = {
     "structs": lambda r: structs(r, int(r.integers(300_000, 310_000))),
     "vectors": lambda r: vectors(r, int(r.integers(3000, 4000))),
     "long_strings": lambda r: long_strings(r, int(r.integers(2000, 3000))),
+    "packed_lists": lambda r: packed_lists(r, int(r.integers(100_000, 110_000))),
+    "lists_of_structs": lambda r: lists_of_structs(r, int(r.integers(50_000, 60_000))),
+    "small_vectors": lambda r: vectors(r, int(r.integers(60_000, 70_000)), 5),
+    "binaries_in_chunks": lambda r: binaries(r, int(r.integers(30_000, 32_000)), 40),
+    "zipped_binaries": lambda r: binaries(r, int(r.integers(300, 400)), 400),
 }
 
 
