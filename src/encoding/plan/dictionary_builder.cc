@@ -55,6 +55,17 @@ uint64_t Hash(std::string_view bytes) {
   return Mix(hash, kFactor);
 }
 
+// Most values are too short to be worth a call.
+bool Equal(std::string_view a, std::string_view b) {
+  const size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size < 8 || size > 64) return size == 0 || std::memcmp(a.data(), b.data(), size) == 0;
+  for (size_t at = 0; at + 8 < size; at += 8) {
+    if (Load<uint64_t>(a.data() + at) != Load<uint64_t>(b.data() + at)) return false;
+  }
+  return Load<uint64_t>(a.data() + size - 8) == Load<uint64_t>(b.data() + size - 8);
+}
+
 // Distinct values, numbered in order of appearance: a hash table with open addressing.
 class Numbering {
  public:
@@ -71,7 +82,7 @@ class Numbering {
         if (2 * items_.size() > slots_.size()) Grow();
         return {number, true};
       }
-      if (slot.tag == tag && items_[slot.number] == value) return {slot.number, false};
+      if (slot.tag == tag && Equal(items_[slot.number], value)) return {slot.number, false};
     }
   }
 
