@@ -24,9 +24,9 @@ struct ColumnRead {
   const encoding::LeafPath* path = nullptr;
 };
 
-// An open data file. Immutable but for decoders that it keeps of pages it has met, and for the bytes
-// of a small file, which opening it has read: the first who reads columns takes them, so that a
-// scan reads every byte once and a cache of readers does not fill with files. Thread safe.
+// An open data file. Immutable but for decoders that it keeps of pages it has met, and for the
+// bytes of a small file, which opening it has read: the first who reads columns takes them, so that
+// a scan reads every byte once and a cache of readers does not fill with files. Thread safe.
 class FileReader {
  public:
   // `size_bytes` is what the table's manifest says, if it does.
