@@ -12,7 +12,7 @@ import pyarrow as pa
 from . import _native as native
 from ._operations import Index, IndexFile, LanceOperation, Transaction
 from .errors import InvalidInput
-from .fragment import DataFile, FragmentMetadata, from_native
+from ._fragment_metadata import DataFile, FragmentMetadata, from_native
 from .schema import LanceSchema
 
 # Objects of pylance with the same attributes do as well: what another process pickled comes back as

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from .fragment import DataFile, FragmentMetadata
+from ._fragment_metadata import DataFile, FragmentMetadata
 from .schema import LanceSchema
 
 

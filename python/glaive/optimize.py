@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 from . import _native
 from ._options import compaction_options
 from .errors import Unsupported, unbuilt
-from .fragment import FragmentMetadata, from_native
+from ._fragment_metadata import FragmentMetadata, from_native
 
 if TYPE_CHECKING:
     from .dataset import LanceDataset
