@@ -18,8 +18,8 @@ namespace glaive {
 
 enum class CompactionMode : uint8_t { kReencode, kTryBinaryCopy, kForceBinaryCopy };
 
-/// What is absent is taken from the table's config, key `lance.compaction.NAME`, then from the
-/// defaults.
+/// What is absent is taken from the table's config, key `lance.compaction.NAME` (of the mode,
+/// `lance.compaction.compaction_mode`), then from the defaults.
 struct CompactionOptions {
   std::optional<uint64_t> target_rows_per_fragment;  ///< 1024 * 1024
   /// Beside the rows: a fragment of so many bytes is large enough, and new ones are cut near this.

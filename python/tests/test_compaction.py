@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 
 import glaive
 import lance
@@ -73,3 +74,52 @@ def test_options_as_none_are_the_defaults(small):
         Compaction.plan(small, {"defer_index_remap": True})
     with pytest.raises(ValueError, match="compaction_mode"):
         Compaction.plan(small, {"compaction_mode": "quick"})
+
+
+SETTINGS = {
+    "target_rows_per_fragment": ("7", 7),
+    "target_bytes_per_fragment": ("7000", 7000),
+    "rewrite_small_pages": ("True", True),
+    "memory_limit": ("8000000", 8_000_000),
+    "max_rows_per_group": ("9", 9),
+    "max_bytes_per_file": ("10000", 10_000),
+    "max_page_bytes": ("11", 11),
+    "data_cache_bytes": ("12", 12),
+    "materialize_deletions": ("FALSE", False),
+    "materialize_deletions_threshold": ("0.25", 0.25),
+    "max_overlays_per_fragment": ("3", 3),
+    "num_threads": ("2", 2),
+    "batch_size": ("13", 13),
+    "max_source_fragments": ("14", 14),
+    "max_source_rows": ("15", 15),
+    "max_source_bytes": ("16", 16),
+    "data_storage_version": ("2.1", "2.1"),
+}
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, "compaction_mode"])
+def test_the_config_is_read(small, name):
+    text, value = SETTINGS.get(name, ("try_binary_copy", "try_binary_copy"))
+    key = f"lance.compaction.{name}"
+    small.update_config({key: text})
+    options = Compaction.plan(small, {})._native.options
+    if name == "compaction_mode":
+        assert options.mode.name == value
+    else:
+        assert getattr(options, name) == value
+    for wrong in ("", "many", "-1", "nan", "1.5x"):
+        small.update_config({key: wrong})
+        for call in (Compaction.plan, Compaction.execute):
+            with pytest.raises((ValueError, NotImplementedError), match=re.escape(key)) as error:
+                call(small, {})
+            assert wrong in str(error.value)
+    # An option that is given is not looked up.
+    Compaction.plan(small, {name: value})
+
+
+def test_no_limit_on_overlays(small):
+    small.update_config({"lance.compaction.max_overlays_per_fragment": "none"})
+    assert Compaction.plan(small, {})._native.options.max_overlays_per_fragment == 2**64 - 1
+    small.update_config({"lance.compaction.memory_limit": "0"})
+    with pytest.raises(ValueError, match="lance.compaction.memory_limit: '0'.*at least 1"):
+        small.optimize.compact_files()

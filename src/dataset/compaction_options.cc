@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "core/error.h"
 #include "dataset/write_session.h"
 #include "table/index_coverage.h"
@@ -35,14 +37,21 @@ class ConfigValue {
   }
 
   template <typename Number>
-  arrow::Status To(std::optional<Number>& option) const {
+  arrow::Status To(std::optional<Number>& option, Number least = 0) const {
     if (option || !text_) return arrow::Status::OK();
     Number value{};
     const char* end = text_->data() + text_->size();
     const auto [rest, error] = std::from_chars(text_->data(), end, value);
-    if (error != std::errc() || rest != end) return Refuse("a number");
+    if (error != std::errc() || rest != end || value != value) return Refuse("a number");
+    if (value < least) return Refuse(fmt::format("at least {}", least));
     option = value;
     return arrow::Status::OK();
+  }
+
+  // "none" is no limit.
+  arrow::Status ToLimit(std::optional<uint64_t>& option) const {
+    if (!option && text_ && Lower(*text_) == "none") option = UINT64_MAX;
+    return To(option);
   }
 
   arrow::Status To(std::optional<bool>& option) const {
@@ -62,8 +71,12 @@ class ConfigValue {
     return option ? arrow::Status::OK() : Refuse("a compaction mode");
   }
 
+  // The name of a version that is written.
   arrow::Status To(std::optional<std::string>& option) const {
-    if (!option) option = text_;
+    if (option || !text_) return arrow::Status::OK();
+    const arrow::Status status = WritableVersion(*text_).status();
+    if (!status.ok()) return status.WithMessage(key_, ": ", status.message());
+    option = text_;
     return arrow::Status::OK();
   }
 
@@ -81,25 +94,28 @@ class ConfigValue {
 arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options,
                                                 const std::map<std::string, std::string>& config) {
   CompactionOptions resolved = options;
-  const auto from_config = [&](std::string_view name, auto& option) {
-    return ConfigValue(config, name).To(option);
+  const auto from_config = [&](std::string_view name, auto& option, auto... least) {
+    return ConfigValue(config, name).To(option, least...);
   };
   ARROW_RETURN_NOT_OK(from_config("target_rows_per_fragment", resolved.target_rows_per_fragment));
-  ARROW_RETURN_NOT_OK(from_config("target_bytes_per_fragment", resolved.target_bytes_per_fragment));
+  ARROW_RETURN_NOT_OK(from_config("target_bytes_per_fragment", resolved.target_bytes_per_fragment, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("rewrite_small_pages", resolved.rewrite_small_pages));
-  ARROW_RETURN_NOT_OK(from_config("memory_limit", resolved.memory_limit));
+  ARROW_RETURN_NOT_OK(from_config("memory_limit", resolved.memory_limit, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("max_rows_per_group", resolved.max_rows_per_group));
   ARROW_RETURN_NOT_OK(from_config("max_bytes_per_file", resolved.max_bytes_per_file));
+  ARROW_RETURN_NOT_OK(from_config("max_page_bytes", resolved.max_page_bytes, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(from_config("data_cache_bytes", resolved.data_cache_bytes, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("materialize_deletions", resolved.materialize_deletions));
-  ARROW_RETURN_NOT_OK(
-      from_config("materialize_deletions_threshold", resolved.materialize_deletions_threshold));
-  ARROW_RETURN_NOT_OK(from_config("max_overlays_per_fragment", resolved.max_overlays_per_fragment));
-  ARROW_RETURN_NOT_OK(from_config("batch_size", resolved.batch_size));
-  ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
-  ARROW_RETURN_NOT_OK(from_config("max_source_fragments", resolved.max_source_fragments));
-  ARROW_RETURN_NOT_OK(from_config("max_source_rows", resolved.max_source_rows));
-  ARROW_RETURN_NOT_OK(from_config("max_source_bytes", resolved.max_source_bytes));
+  ARROW_RETURN_NOT_OK(from_config("materialize_deletions_threshold", resolved.materialize_deletions_threshold));
+  ARROW_RETURN_NOT_OK(from_config("num_threads", resolved.num_threads, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(from_config("batch_size", resolved.batch_size, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(from_config("max_source_fragments", resolved.max_source_fragments, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(from_config("max_source_rows", resolved.max_source_rows, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(from_config("max_source_bytes", resolved.max_source_bytes, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("data_storage_version", resolved.data_storage_version));
+  ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
+  ARROW_RETURN_NOT_OK(ConfigValue(config, "max_overlays_per_fragment")
+                          .ToLimit(resolved.max_overlays_per_fragment));
 
   resolved.target_rows_per_fragment =
       resolved.target_rows_per_fragment.value_or(kDefaultTargetRows);
