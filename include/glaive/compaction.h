@@ -86,6 +86,16 @@ struct CompactionPlan {
   static arrow::Result<CompactionPlan> FromJson(std::string_view json);
 };
 
+/// What the tasks of a plan hold at a time, beside what was there before and the largest row.
+struct CompactionMemory {
+  uint64_t tasks_at_once = 0;     ///< num_threads, as far as memory_limit has room for them
+  uint64_t page_bytes = 0;        ///< of open pages, of all tasks together; in memory twice
+  uint64_t read_ahead_bytes = 0;  ///< of all tasks together
+  uint64_t decoded_bytes = 0;     ///< likewise, set aside for what is being decoded
+  uint64_t total_bytes = 0;
+};
+CompactionMemory MemoryOf(const CompactionPlan& plan);
+
 /// What one task wrote, for the commit.
 struct RewriteResult {
   uint64_t read_version = 0;

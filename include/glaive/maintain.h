@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -40,6 +41,8 @@ struct MaintenanceOptions {
 
   bool dry_run = false;  ///< nothing is written and nothing removed: the report tells what would be
   ProgressCallback progress;
+  /// Called as a step begins: "compaction", "cleanup" or "sweep".
+  std::function<void(std::string_view step)> on_step;
 };
 
 enum class StepOutcome : uint8_t {

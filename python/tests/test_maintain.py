@@ -162,3 +162,28 @@ def test_a_canary_publishes_what_is_the_same(table):
         i for i in range(100) if i % 20 != 3
     )
     assert not [name for name in os.listdir(f"{table}/_versions") if name.startswith("d")]
+
+
+@pytest.mark.parametrize("wanted", ["true", "false"])
+def test_branches_are_cleaned_as_the_config_says(table, wanted):
+    """Old versions of a branch go first where the table says so, and then what they held."""
+    dataset = lance.dataset(table)
+    dataset.update_config({"lance.auto_cleanup.referenced_branch": wanted})
+    branch = dataset.create_branch("dev")
+    branch.update_config(
+        {
+            "lance.auto_cleanup.referenced_branch": "false",
+            "lance.auto_cleanup.interval": "1",
+            "lance.auto_cleanup.older_than": "0s",
+        }
+    )
+    # By a handle that does not clean up itself.
+    branch = lance.dataset(table).checkout_version(("dev", None))
+    with_versions = len(branch.versions())
+    glaive.maintain(table, compact=False, sweep=False, older_than=timedelta(0))
+    left = len(lance.dataset(table).checkout_version(("dev", None)).versions())
+    assert (left < with_versions) == (wanted == "true")
+    with pytest.raises(ValueError, match="lance.auto_cleanup.referenced_branch.*perhaps"):
+        dataset = lance.dataset(table)
+        dataset.update_config({"lance.auto_cleanup.referenced_branch": "perhaps"})
+        glaive.maintain(table)

@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/canary.h"
@@ -48,16 +50,32 @@ Cost CostOf(const CompactionPlan& plan) {
   return cost;
 }
 
-// The memory rule of docs/architecture.md, with rows of average size in the place of the largest.
-uint64_t MemoryBound(const CompactionOptions& options, const Cost& cost) {
-  const uint64_t row = cost.rows == 0 ? 0 : cost.bytes / cost.rows;
-  const uint64_t batch = options.batch_size.value_or(8192) * row;
-  const uint64_t cache = options.data_cache_bytes.value_or(FileLimits{}.data_cache_bytes);
-  return 2 * cache + (uint64_t{64} << 20) + std::min(batch, cost.bytes) + row;
+// How the bound on memory comes about.
+std::string TextOf(const CompactionMemory& memory, const CompactionOptions& options) {
+  const std::string tasks = Counted(memory.tasks_at_once, "task");
+  std::string text = fmt::format(
+      "at most about {} beside the largest row: 2 x {} of pages, {} read ahead, {} being decoded",
+      FormatBytes(memory.total_bytes), FormatBytes(memory.page_bytes),
+      FormatBytes(memory.read_ahead_bytes), FormatBytes(memory.decoded_bytes));
+  if (options.memory_limit) {
+    text += fmt::format("; --memory-limit {}", FormatBytes(*options.memory_limit));
+  }
+  if (options.num_threads) {
+    text += fmt::format("; --num-threads {}, {} at once", *options.num_threads, tasks);
+  }
+  return text;
+}
+
+Json ToJson(const CompactionMemory& memory) {
+  return {{"tasks_at_once", memory.tasks_at_once},
+          {"page_bytes", memory.page_bytes},
+          {"read_ahead_bytes", memory.read_ahead_bytes},
+          {"decoded_bytes", memory.decoded_bytes}};
 }
 
 void PrintPlan(const CompactionPlan& plan, const CompactOptions& options) {
   const Cost total = CostOf(plan);
+  const CompactionMemory memory = MemoryOf(plan);
   if (options.json) {
     Json tasks = Json::array();
     for (const CompactionTask& task : plan.tasks) {
@@ -72,7 +90,8 @@ void PrintPlan(const CompactionPlan& plan, const CompactOptions& options) {
                             {"fragments", total.fragments},
                             {"rows", total.rows},
                             {"bytes", total.bytes},
-                            {"memory_bytes", MemoryBound(options.compaction, total)},
+                            {"memory_bytes", memory.total_bytes},
+                            {"memory", ToJson(memory)},
                             {"tasks", std::move(tasks)}};
     fmt::print("{}\n", plan_json.dump(2));
     return;
@@ -90,7 +109,15 @@ void PrintPlan(const CompactionPlan& plan, const CompactOptions& options) {
                task.fragments.back().id(), FormatCount(cost.fragments), Counted(cost.rows, "row"),
                FormatBytes(cost.bytes));
   }
-  fmt::print("  memory: at most about {}\n", FormatBytes(MemoryBound(options.compaction, total)));
+  fmt::print("  memory: {}\n", TextOf(memory, plan.options));
+}
+
+// Tasks that were given up, and why.
+void PrintLeft(const std::vector<LeftTask>& left) {
+  for (const LeftTask& task : left) {
+    fmt::print("left as it is: fragment {}: {}\n", fmt::join(task.fragment_ids, ", "),
+               ErrorLine(task.reason));
+  }
 }
 
 Json ToJson(const CanaryReport& canary) {
@@ -121,11 +148,18 @@ void PrintResult(const CompactionResult& result, const std::optional<CanaryRepor
                      {"by_file_end", pages.by_file_end},
                      {"by_format_limit", pages.by_format_limit}}}};
     if (canary) report["canary"] = ToJson(*canary);
+    report["left"] = Json::array();
+    for (const LeftTask& task : result.left) {
+      report["left"].push_back({{"fragments", task.fragment_ids}, {"why", ErrorLine(task.reason)}});
+    }
     fmt::print("{}\n", report.dump(2));
     return;
   }
+  PrintLeft(result.left);
   if (metrics.fragments_removed == 0) {
-    fmt::print("version {}: nothing to compact\n", result.dataset.version());
+    if (result.left.empty()) {
+      fmt::print("version {}: nothing to compact\n", result.dataset.version());
+    }
     return;
   }
   fmt::print("version {}: {} became {}; {}, {} written in {:.2f} s\n", result.dataset.version(),

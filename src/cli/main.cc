@@ -209,6 +209,8 @@ void AddCompaction(CLI::App& verb, CompactionOptions& compaction) {
       "do not rewrite a fragment only to drop its deleted rows");
   verb.add_option("--deletion-threshold", compaction.materialize_deletions_threshold,
                   "share of deleted rows above which a fragment is rewritten; 0.1");
+  verb.add_option("--max-overlays-per-fragment", compaction.max_overlays_per_fragment,
+                  "overlays above which a fragment is rewritten; 10");
   verb.add_option("--data-storage-version", compaction.data_storage_version,
                   "of the new files; the table's own when not given");
   AddChoice<CompactionMode>(verb, "--mode", compaction.mode,
@@ -229,6 +231,8 @@ void AddCompact(CLI::App& app, Verbs& verbs, CompactOptions& options) {
                 "print the plan, its bytes and memory; change nothing");
   verb.add_flag("--canary", options.canary,
                 "compare all rows with those of before ahead of the commit");
+  verb.add_flag("--partial", options.compaction.partial,
+                "commit the tasks that can be where others fail, and tell those");
   verb.add_flag("--json", options.json, kJson);
   AddCompaction(verb, options.compaction);
 }

@@ -158,6 +158,7 @@ arrow::Status MaintainTable(const MaintainOptions& options) {
     ProgressBar bar;
     MaintenanceOptions maintenance = options.maintenance;
     maintenance.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
+    maintenance.on_step = [&bar](std::string_view step) { bar.BeginStep(step); };
     return Maintain(dataset, maintenance);
   }());
   if (options.json) {

@@ -94,14 +94,19 @@ arrow::Status ProgressBar::Update(const Progress& progress) {
     const auto filled = static_cast<size_t>(fraction * kWidth);
     const double seconds = std::chrono::duration<double>(now - started_).count();
     const auto rate = static_cast<uint64_t>(static_cast<double>(progress.bytes) / seconds);
-    fmt::print(stderr, "\r[{}{}] {:3.0f}%  {} rows  {}  {}/s\033[K", std::string(filled, '#'),
-               std::string(kWidth - filled, ' '), fraction * 100, FormatCount(progress.rows),
-               FormatBytes(progress.bytes), FormatBytes(rate));
+    fmt::print(stderr, "\r{}[{}{}] {:3.0f}%  {} rows  {}  {}/s\033[K", step_,
+               std::string(filled, '#'), std::string(kWidth - filled, ' '), fraction * 100,
+               FormatCount(progress.rows), FormatBytes(progress.bytes), FormatBytes(rate));
     std::fflush(stderr);
     drawn_ = true;
     last_drawn_ = now;
   }
   return CheckInterrupt();
+}
+
+void ProgressBar::BeginStep(std::string_view name) {
+  step_ = fmt::format("{:<11}", name);
+  started_ = last_drawn_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace glaive::cli

@@ -37,9 +37,13 @@ class ProgressBar {
   // To be called from a ProgressCallback, whose result it is: also the place where Ctrl-C is seen.
   arrow::Status Update(const Progress& progress);
 
+  // What the call is at, to stand before its progress, which begins anew.
+  void BeginStep(std::string_view name);
+
  private:
   bool is_terminal_;
   bool drawn_ = false;
+  std::string step_;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point last_drawn_;
 };

@@ -28,16 +28,6 @@ void Count(const CleanupCandidate& file, RemovalStats* stats) {
   }
 }
 
-void Add(const RemovalStats& other, RemovalStats* stats) {
-  stats->bytes_removed += other.bytes_removed;
-  stats->old_versions += other.old_versions;
-  stats->data_files_removed += other.data_files_removed;
-  stats->transaction_files_removed += other.transaction_files_removed;
-  stats->index_files_removed += other.index_files_removed;
-  stats->deletion_files_removed += other.deletion_files_removed;
-  stats->failed_deletes += other.failed_deletes;
-}
-
 // Deletes files no faster than a rate allows.
 class Remover {
  public:
@@ -74,23 +64,6 @@ class Remover {
   RemovalStats stats_;
 };
 
-arrow::Result<RemovalStats> CleanBranches(const Dataset& dataset,
-                                          const std::vector<ReferencedBranch>& branches,
-                                          const CleanupOptions& options) {
-  RemovalStats stats;
-  for (const ReferencedBranch& branch : branches) {
-    ARROW_ASSIGN_OR_RAISE(const Dataset latest,
-                          Checkout(dataset, BranchVersion{branch.name, std::nullopt}));
-    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*latest.state()->manifest));
-    if (!own) continue;
-    own->delete_rate_limit = options.delete_rate_limit;
-    own->progress = options.progress;
-    ARROW_ASSIGN_OR_RAISE(const auto removed, CleanUpFrom(latest, latest.version(), *own));
-    Add(removed, &stats);
-  }
-  return stats;
-}
-
 arrow::Result<uint64_t> NumberIn(const std::string& key, const std::string& value) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -106,6 +79,16 @@ std::optional<std::string> ConfigValue(const table::Manifest& manifest, const st
 }
 
 }  // namespace
+
+void Add(const RemovalStats& other, RemovalStats* stats) {
+  stats->bytes_removed += other.bytes_removed;
+  stats->old_versions += other.old_versions;
+  stats->data_files_removed += other.data_files_removed;
+  stats->transaction_files_removed += other.transaction_files_removed;
+  stats->index_files_removed += other.index_files_removed;
+  stats->deletion_files_removed += other.deletion_files_removed;
+  stats->failed_deletes += other.failed_deletes;
+}
 
 RemovalStats SumOf(const CleanupPlan& plan) {
   RemovalStats stats;
@@ -131,12 +114,30 @@ CleanupRun RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
   return {remover.stats(), status};
 }
 
+arrow::Result<RemovalStats> CleanReferencedBranches(const Dataset& dataset,
+                                                    const std::vector<ReferencedBranch>& branches,
+                                                    const CleanupOptions& options) {
+  RemovalStats stats;
+  for (const ReferencedBranch& branch : branches) {
+    ARROW_ASSIGN_OR_RAISE(const Dataset latest,
+                          Checkout(dataset, BranchVersion{branch.name, std::nullopt}));
+    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*latest.state()->manifest));
+    if (!own) continue;
+    own->delete_rate_limit = options.delete_rate_limit;
+    own->progress = options.progress;
+    ARROW_ASSIGN_OR_RAISE(const auto removed, CleanUpFrom(latest, latest.version(), *own));
+    Add(removed, &stats);
+  }
+  return stats;
+}
+
 arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_from,
                                         const CleanupOptions& options) {
   RemovalStats stats;
   ARROW_ASSIGN_OR_RAISE(CleanupPlan plan, PlanCleanup(dataset, keep_from, options));
   if (options.clean_referenced_branches) {
-    ARROW_ASSIGN_OR_RAISE(stats, CleanBranches(dataset, plan.referenced_branches, options));
+    ARROW_ASSIGN_OR_RAISE(stats,
+                          CleanReferencedBranches(dataset, plan.referenced_branches, options));
     // What they no longer hold may go as well.
     ARROW_ASSIGN_OR_RAISE(plan, PlanCleanup(dataset, keep_from, options));
   }

@@ -50,6 +50,13 @@ struct CleanupRun {
 CleanupRun RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
                       const CleanupOptions& options);
 
+// The clean-ups that the branches' own config asks for, ahead of one of what they refer to.
+arrow::Result<RemovalStats> CleanReferencedBranches(const Dataset& dataset,
+                                                    const std::vector<ReferencedBranch>& branches,
+                                                    const CleanupOptions& options);
+
+void Add(const RemovalStats& other, RemovalStats* stats);
+
 // CleanUp with all that goes before it.
 arrow::Result<RemovalStats> CleanUpFrom(const Dataset& dataset, uint64_t keep_from,
                                         const CleanupOptions& options);

@@ -6,7 +6,6 @@ namespace glaive::dataset {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kSetAside = 64 * kMiB;    // of memory_limit, at most half of it
 constexpr uint64_t kLeastShare = 64 * kMiB;  // below this another task costs more than it brings
 constexpr uint64_t kMaxReadAhead = 8 * kMiB;
 
@@ -14,7 +13,7 @@ uint64_t PageCacheBytes(const CompactionOptions& options) {
   const uint64_t asked = options.data_cache_bytes.value_or(FileLimits().data_cache_bytes);
   if (!options.memory_limit) return asked;
   const uint64_t limit = *options.memory_limit;
-  const uint64_t for_pages = (limit - std::min(kSetAside, limit / 2)) / 8 * 3;
+  const uint64_t for_pages = (limit - std::min(kDecodedBytes, limit / 2)) / 8 * 3;
   return std::clamp<uint64_t>(asked, 1, std::max<uint64_t>(1, for_pages));
 }
 
@@ -50,3 +49,22 @@ uint64_t ReadAheadBytes(const CompactionOptions& options) {
 }
 
 }  // namespace glaive::dataset
+
+namespace glaive {
+
+CompactionMemory MemoryOf(const CompactionPlan& plan) {
+  const CompactionOptions& options = plan.options;
+  CompactionMemory memory;
+  if (plan.tasks.empty()) return memory;
+  memory.tasks_at_once = dataset::TasksAtOnce(options, plan.tasks.size());
+  const CompactionOptions share = dataset::ShareOf(options, memory.tasks_at_once);
+  memory.page_bytes = memory.tasks_at_once * dataset::LimitsOf(share).data_cache_bytes;
+  memory.read_ahead_bytes = memory.tasks_at_once * dataset::ReadAheadBytes(share);
+  memory.decoded_bytes =
+      memory.tasks_at_once *
+      std::min(dataset::kDecodedBytes, share.memory_limit.value_or(UINT64_MAX) / 2);
+  memory.total_bytes = 2 * memory.page_bytes + memory.read_ahead_bytes + memory.decoded_bytes;
+  return memory;
+}
+
+}  // namespace glaive

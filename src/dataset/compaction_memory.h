@@ -11,6 +11,9 @@ namespace glaive::dataset {
 // pages (open ones, and those that are encoded and written), what is read ahead, and some MiB for
 // what is being decoded; so memory_limit leaves three eighths to pages once that is set aside.
 
+// Set aside for what a task decodes, of memory_limit at most half of its share.
+inline constexpr uint64_t kDecodedBytes = uint64_t{64} << 20;
+
 // Tasks that run at once: num_threads, as far as each has memory to work with.
 size_t TasksAtOnce(const CompactionOptions& options, size_t num_tasks);
 

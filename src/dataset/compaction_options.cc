@@ -98,7 +98,8 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
     return ConfigValue(config, name).To(option, least...);
   };
   ARROW_RETURN_NOT_OK(from_config("target_rows_per_fragment", resolved.target_rows_per_fragment));
-  ARROW_RETURN_NOT_OK(from_config("target_bytes_per_fragment", resolved.target_bytes_per_fragment, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(
+      from_config("target_bytes_per_fragment", resolved.target_bytes_per_fragment, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("rewrite_small_pages", resolved.rewrite_small_pages));
   ARROW_RETURN_NOT_OK(from_config("memory_limit", resolved.memory_limit, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("max_rows_per_group", resolved.max_rows_per_group));
@@ -106,16 +107,18 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   ARROW_RETURN_NOT_OK(from_config("max_page_bytes", resolved.max_page_bytes, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("data_cache_bytes", resolved.data_cache_bytes, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("materialize_deletions", resolved.materialize_deletions));
-  ARROW_RETURN_NOT_OK(from_config("materialize_deletions_threshold", resolved.materialize_deletions_threshold));
+  ARROW_RETURN_NOT_OK(
+      from_config("materialize_deletions_threshold", resolved.materialize_deletions_threshold));
   ARROW_RETURN_NOT_OK(from_config("num_threads", resolved.num_threads, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("batch_size", resolved.batch_size, uint64_t{1}));
-  ARROW_RETURN_NOT_OK(from_config("max_source_fragments", resolved.max_source_fragments, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(
+      from_config("max_source_fragments", resolved.max_source_fragments, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("max_source_rows", resolved.max_source_rows, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("max_source_bytes", resolved.max_source_bytes, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("data_storage_version", resolved.data_storage_version));
   ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
-  ARROW_RETURN_NOT_OK(ConfigValue(config, "max_overlays_per_fragment")
-                          .ToLimit(resolved.max_overlays_per_fragment));
+  ARROW_RETURN_NOT_OK(
+      ConfigValue(config, "max_overlays_per_fragment").ToLimit(resolved.max_overlays_per_fragment));
 
   resolved.target_rows_per_fragment =
       resolved.target_rows_per_fragment.value_or(kDefaultTargetRows);

@@ -52,13 +52,13 @@ class MaintenanceRun {
 
   MaintenanceReport Run() && {
     if (options_.compact) {
-      Take(&report_.compaction, [&] { return Compact(); });
+      Take("compaction", &report_.compaction, [&] { return Compact(); });
     }
     if (options_.clean_up) {
-      Take(&report_.cleanup, [&] { return CleanUp(); });
+      Take("cleanup", &report_.cleanup, [&] { return CleanUp(); });
     }
     if (options_.sweep) {
-      Take(&report_.sweep, [&] { return Sweep(); });
+      Take("sweep", &report_.sweep, [&] { return Sweep(); });
     }
     report_.seconds = SecondsSince(started_);
     return std::move(report_);
@@ -75,8 +75,9 @@ class MaintenanceRun {
   bool IsOver() const { return end_ && Clock::now() >= *end_; }
 
   template <typename Step>
-  void Take(StepReport* report, Step&& step) {
+  void Take(std::string_view name, StepReport* report, Step&& step) {
     if (!StatusOf(report_).ok()) return;
+    if (options_.on_step) options_.on_step(name);
     const auto began = Clock::now();
     const arrow::Status status = step();
     report->seconds = SecondsSince(began);
@@ -122,7 +123,17 @@ class MaintenanceRun {
       return removal;
     }
     removal.is_late = IsOver();
-    if (!removal.is_late) removal.run = dataset::RunCleanup(dataset, removal.plan, cleanup);
+    if (removal.is_late) return removal;
+    RemovalStats of_branches;
+    if (scope == CleanupScope::kVersions && cleanup.clean_referenced_branches) {
+      ARROW_ASSIGN_OR_RAISE(of_branches, dataset::CleanReferencedBranches(
+                                             dataset, removal.plan.referenced_branches, cleanup));
+      // What they no longer hold may go as well.
+      ARROW_ASSIGN_OR_RAISE(removal.plan,
+                            dataset::PlanCleanup(dataset, dataset.version(), cleanup, scope));
+    }
+    removal.run = dataset::RunCleanup(dataset, removal.plan, cleanup);
+    dataset::Add(of_branches, &removal.run.removed);
     return removal;
   }
 

@@ -109,6 +109,41 @@ def test_a_dry_run_changes_nothing(table):
     assert "memory: at most about" in run("compact", table, "--dry-run").stdout
 
 
+def test_a_dry_run_tells_how_memory_follows_from_the_options(table):
+    """Five tasks could run, if there were threads and memory for them."""
+    five = ("compact", table, "--dry-run", "--target-rows-per-fragment", 30, "--deletion-threshold", 0)
+    lance.dataset(table).delete("id % 40 = 7")
+    free = run_json(*five, "--num-threads", 4)
+    assert len(free["tasks"]) == NUM_FRAGMENTS
+    assert free["memory"]["tasks_at_once"] == 4
+    assert free["memory"]["page_bytes"] == 256 << 20
+    bound = run_json(*five, "--num-threads", 4, "--memory-limit", "160MiB")
+    assert bound["memory"]["tasks_at_once"] == 2
+    assert bound["memory_bytes"] <= 160 << 20 < free["memory_bytes"]
+    text = run(*five, "--num-threads", 4, "--memory-limit", "160MiB").stdout
+    assert "--memory-limit 167.8 MB" in text and "--num-threads 4, 2 tasks at once" in text
+
+
+def test_a_partial_compaction_tells_what_it_left(table):
+    """One file is damaged: its task is given up, the others land."""
+    damaged = lance.dataset(table).get_fragments()[0].data_files()[0].path
+    file = table / "data" / damaged
+    good = file.read_bytes()
+    file.write_bytes(b"?" * len(good))
+    two = ("compact", table, "--target-rows-per-fragment", 80)
+    before = snapshot(table)
+    assert damaged in error_of(*two, expect=5)
+    assert snapshot(table) == before
+    report = run_json(*two, "--partial")
+    assert report["fragments_removed"] == 2
+    assert [task["fragments"] for task in report["left"]] == [[0, 1, 2]]
+    assert damaged in report["left"][0]["why"]
+    text = run(*two, "--partial", "--keep-deletions").stdout
+    assert text.startswith("left as it is: fragment 0, 1, 2: ") and damaged in text
+    file.write_bytes(good)
+    assert lance.dataset(table).count_rows() == NUM_FRAGMENTS * ROWS - 2
+
+
 def test_compact(table):
     before = lance.dataset(table).to_table()
     report = run_json("compact", table)
@@ -176,6 +211,45 @@ def test_an_interrupted_compaction_leaves_nothing(tmp_path):
     assert process.returncode == 130, errors
     assert errors.strip() == "glaive: interrupted: stopped by Ctrl-C"
     assert sorted(file for file in table.rglob("*") if file.is_file()) == before
+
+
+def test_an_interrupted_maintenance_says_what_was_done(tmp_path):
+    """What had been committed stays; of the rest no file is left."""
+    table = tmp_path / "table"
+    run("demo", "--make", table, "--fragments", 24, "--rows", 200)
+    before = lance.dataset(table).to_table()
+    command = [COMMAND, "maintain", str(table), "--target-rows-per-fragment", "400", "--json"]
+    process = subprocess.Popen(
+        [*command, "--commit-interval", "0s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.time() + 30
+    while lance.dataset(table).version < 3 and process.poll() is None and time.time() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the maintenance was faster than the signal")
+    assert process.returncode == 130, errors
+    assert errors.strip() == "glaive: interrupted: stopped by Ctrl-C"
+    report = json.loads(output)
+    assert [report[step]["outcome"] for step in ("compaction", "cleanup", "sweep")] == [
+        "interrupted",
+        "not_run",
+        "not_run",
+    ]
+    done, left = report["compaction"]["done"], report["compaction"]["left"]
+    assert done["fragments"] + left["fragments"] == 24
+    assert report["compaction"]["fragments_removed"] == done["fragments"] > 0
+    dataset = lance.dataset(table)
+    assert report["version"] == dataset.version
+    assert dataset.to_table().sort_by("id") == before.sort_by("id")
+    known = {
+        file.path
+        for version in dataset.versions()
+        for fragment in lance.dataset(table, version=version["version"]).get_fragments()
+        for file in fragment.data_files()
+    }
+    assert {file.name for file in (table / "data").iterdir()} == known
 
 
 def test_demo(tmp_path):
