@@ -180,6 +180,18 @@ def test_results_that_are_smaller_than_foreseen_are_joined(path, partial):
     assert len(set((pathlib.Path(path) / "data").iterdir()) - files) == 1
 
 
+def test_rows_of_very_different_size_in_one_fragment(path):
+    """The bytes of a fragment do not say which of its rows have them."""
+    data = [random.Random(1).randbytes(100_000 if i == 2 else 10) for i in range(43)]
+    glaive.write_dataset(pa.table({"id": range(43), "data": data}), path)
+    append_to = [pa.table({"id": range(43 + i, 44 + i), "data": [b"x"]}) for i in range(3)]
+    for table in append_to:
+        glaive.write_dataset(table, path, mode="append")
+    glaive.dataset(path).delete("id % 4 = 1")
+    dataset, _ = compact_once(path, target_bytes_per_fragment=5000)
+    assert len(dataset.get_fragments()) <= 3
+
+
 def random_table(draw, path):
     stable = draw.random() < 0.5
     start = 0

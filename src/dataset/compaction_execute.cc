@@ -89,36 +89,29 @@ class TaskWriter {
   // has far more of them than the row needs among others. So where a file came out too small, all
   // are written again, by the bytes that the rows have taken.
   arrow::Result<dataset::WrittenFragments> Write() const {
-    std::vector<dataset::SourceFragment> sized = described_;
+    std::vector<dataset::Amount> planned = dataset::PlanFiles(described_, options_);
+    FileLimits limits = dataset::LimitsOf(options_);
+    // Files of known size are cut by bytes as they lie in files; rows as they come may take far
+    // more.
+    if (dataset::HaveSizes(described_)) limits.max_bytes_per_file = UINT64_MAX;
     while (true) {
-      ARROW_ASSIGN_OR_RAISE(auto written, WriteAs(sized));
+      ARROW_ASSIGN_OR_RAISE(auto written, WriteAs(planned, limits));
       std::vector<dataset::SourceFragment> measured;
       for (const wire::DataFragment& fragment : written.fragments) {
         ARROW_ASSIGN_OR_RAISE(measured.emplace_back(),
                               dataset::DescribeSource(snapshot_, fragment, fields_));
       }
-      const dataset::FragmentTargets targets(options_);
-      const bool are_full = std::ranges::all_of(measured, [&](const auto& fragment) {
-        return targets.IsFull(dataset::AmountOf(fragment));
-      });
-      if (are_full || dataset::PlanFiles(measured, options_).size() >= measured.size()) {
-        return written;
-      }
-      sized = std::move(measured);
+      planned = dataset::ReplanFiles(measured, options_);
+      if (planned.size() == measured.size()) return written;
+      limits.max_bytes_per_file = UINT64_MAX;
     }
   }
 
  private:
-  arrow::Result<dataset::WrittenFragments> WriteAs(
-      std::span<const dataset::SourceFragment> sized) const {
-    FileLimits limits = dataset::LimitsOf(options_);
-    // Files of known size were cut by bytes as they lie in files; rows as they come may take far
-    // more.
-    if (dataset::HaveSizes(sized)) limits.max_bytes_per_file = UINT64_MAX;
+  arrow::Result<dataset::WrittenFragments> WriteAs(const std::vector<dataset::Amount>& planned,
+                                                   const FileLimits& limits) const {
     std::vector<uint64_t> planned_rows;
-    for (const dataset::Amount& file : dataset::PlanFiles(sized, options_)) {
-      planned_rows.push_back(file.rows);
-    }
+    for (const dataset::Amount& file : planned) planned_rows.push_back(file.rows);
     ARROW_ASSIGN_OR_RAISE(auto copied, dataset::CopyPages({.source = source_,
                                                            .fragments = sources_,
                                                            .limits = limits,

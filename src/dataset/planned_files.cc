@@ -64,14 +64,7 @@ std::vector<uint64_t> EvenRows(uint64_t num_rows, uint64_t num_files) {
 }
 
 // A file that large rows left small goes to the smaller of its neighbours.
-std::vector<Amount> JoinSmall(std::span<const Amount> sources, const std::vector<uint64_t>& files,
-                              const FragmentTargets& targets) {
-  std::vector<Amount> amounts;
-  uint64_t begin = 0;
-  for (const uint64_t rows : files) {
-    amounts.push_back(Sum(SliceOf(sources, begin, rows)));
-    begin += rows;
-  }
+std::vector<Amount> JoinSmall(std::vector<Amount> amounts, const FragmentTargets& targets) {
   for (size_t i = 0; i < amounts.size() && amounts.size() > 1;) {
     if (targets.IsFull(amounts[i])) {
       ++i;
@@ -84,6 +77,23 @@ std::vector<Amount> JoinSmall(std::span<const Amount> sources, const std::vector
     amounts.erase(amounts.begin() + static_cast<ptrdiff_t>(left) + 1);
     i = left;
   }
+  return amounts;
+}
+
+// Files of so many rows.
+std::vector<Amount> FilesOf(std::span<const Amount> sources, const std::vector<uint64_t>& files) {
+  std::vector<Amount> amounts;
+  uint64_t begin = 0;
+  for (const uint64_t rows : files) {
+    amounts.push_back(Sum(SliceOf(sources, begin, rows)));
+    begin += rows;
+  }
+  return amounts;
+}
+
+std::vector<Amount> AmountsOf(std::span<const SourceFragment> fragments) {
+  std::vector<Amount> amounts;
+  for (const SourceFragment& fragment : fragments) amounts.push_back(AmountOf(fragment));
   return amounts;
 }
 
@@ -128,13 +138,14 @@ uint64_t FragmentTargets::FilesByBytes(const Amount& amount) const {
 std::vector<Amount> PlanFiles(std::span<const SourceFragment> sources,
                               const CompactionOptions& options) {
   const FragmentTargets targets(options);
-  std::vector<Amount> amounts;
-  for (const SourceFragment& source : sources) amounts.push_back(AmountOf(source));
+  const std::vector<Amount> amounts = AmountsOf(sources);
   const Amount total = Sum(amounts);
   if (total.rows == 0) return {};
   const uint64_t by_rows = targets.FilesByRows(total);
   const uint64_t by_bytes = targets.FilesByBytes(total);
-  if (by_bytes > by_rows) return JoinSmall(amounts, EvenBytes(amounts, by_bytes), targets);
+  if (by_bytes > by_rows) {
+    return JoinSmall(FilesOf(amounts, EvenBytes(amounts, by_bytes)), targets);
+  }
 
   std::vector<uint64_t> files;
   uint64_t begin = 0;
@@ -145,7 +156,15 @@ std::vector<Amount> PlanFiles(std::span<const SourceFragment> sources,
                       std::back_inserter(files));
     begin += rows;
   }
-  return JoinSmall(amounts, files, targets);
+  return JoinSmall(FilesOf(amounts, files), targets);
+}
+
+std::vector<Amount> ReplanFiles(std::span<const SourceFragment> written,
+                                const CompactionOptions& options) {
+  std::vector<Amount> joined = JoinSmall(AmountsOf(written), FragmentTargets(options));
+  if (joined.size() == written.size()) return joined;
+  std::vector<Amount> even = PlanFiles(written, options);
+  return even.size() < written.size() ? even : joined;
 }
 
 }  // namespace glaive::dataset

@@ -66,4 +66,9 @@ class FragmentTargets {
 std::vector<Amount> PlanFiles(std::span<const SourceFragment> sources,
                               const CompactionOptions& options);
 
+// The same, for a task that has written its files and knows now what the rows take: fewer files
+// where some came out too small, as many where none did or there is one alone.
+std::vector<Amount> ReplanFiles(std::span<const SourceFragment> written,
+                                const CompactionOptions& options);
+
 }  // namespace glaive::dataset

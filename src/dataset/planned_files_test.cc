@@ -8,6 +8,7 @@
 namespace glaive::dataset {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::PlannedFragment;
 using testing::PlanOptions;
@@ -37,6 +38,23 @@ TEST(PlannedFilesTest, WhatIsDeletedTakesNothing) {
     EXPECT_NEAR(file.bytes, 200, 1);
   }
   EXPECT_THAT(PlanFiles(SourceFragments(1, PlannedFragment(20, 400, 20)), options), IsEmpty());
+}
+
+TEST(PlannedFilesTest, FilesThatCameOutSmallArePlannedAnew) {
+  const auto options = PlanOptions({.target_bytes_per_fragment = 1000});
+  const auto rows_of = [&](const SourceFragments& written) {
+    std::vector<uint64_t> rows;
+    for (const Amount& file : ReplanFiles(written, options)) rows.push_back(file.rows);
+    return rows;
+  };
+  EXPECT_THAT(rows_of({PlannedFragment(4, 900), PlannedFragment(4, 600)}), ElementsAre(4, 4));
+  EXPECT_THAT(rows_of({PlannedFragment(4, 10)}), ElementsAre(4));
+  // Evenly, where all of them are small.
+  EXPECT_THAT(rows_of(SourceFragments(20, PlannedFragment(4, 100))), ElementsAre(40, 40));
+  // Where rows of one fragment differ much, what is large stays as it is.
+  EXPECT_THAT(rows_of({PlannedFragment(7, 20'000), PlannedFragment(7, 320),
+                       PlannedFragment(12, 360), PlannedFragment(22, 470)}),
+              ElementsAre(7, 41));
 }
 
 }  // namespace
