@@ -1,11 +1,15 @@
 #include "query/select_rows.h"
 
+#include <utility>
+
 #include <arrow/array.h>
 #include <arrow/buffer.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/compute/exec.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
+
+#include "query/select_lists.h"
 
 namespace glaive::query {
 
@@ -20,10 +24,21 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(
                                              count * static_cast<int64_t>(sizeof(uint32_t))));
   arrow::compute::ExecContext context;
   context.set_use_threads(false);
-  ARROW_ASSIGN_OR_RAISE(
-      const auto taken,
-      arrow::compute::Take(batch, indices, arrow::compute::TakeOptions::NoBoundsCheck(), &context));
-  return taken.record_batch();
+  const auto options = arrow::compute::TakeOptions::NoBoundsCheck();
+  arrow::ArrayDataVector columns;
+  for (const auto& column : batch->column_data()) {
+    std::shared_ptr<arrow::ArrayData> selected;
+    if (AreListsOfValues(*column)) {
+      ARROW_ASSIGN_OR_RAISE(selected, SelectLists(*column, positions));
+    }
+    if (selected == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(const auto taken,
+                            arrow::compute::Take(column, indices, options, &context));
+      selected = taken.array();
+    }
+    columns.push_back(std::move(selected));
+  }
+  return arrow::RecordBatch::Make(batch->schema(), count, std::move(columns));
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(const arrow::RecordBatch& batch,
