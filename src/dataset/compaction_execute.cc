@@ -14,6 +14,7 @@
 #include "dataset/fragment_writer.h"
 #include "dataset/page_copy.h"
 #include "dataset/planned_files.h"
+#include "dataset/session_state.h"
 #include "dataset/source_fragment.h"
 #include "dataset/write_session.h"
 #include "glaive/compaction.h"
@@ -165,7 +166,11 @@ std::vector<FragmentMetadata> Metadata(std::vector<wire::DataFragment> fragments
 
 arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const CompactionTask& task,
                                                const CompactionOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const Dataset source, dataset.Checkout(task.read_version));
+  ARROW_ASSIGN_OR_RAISE(const Dataset checked_out, dataset.Checkout(task.read_version));
+  ARROW_ASSIGN_OR_RAISE(
+      const Dataset source,
+      dataset::MakeDataset(checked_out.state()->location, checked_out.state()->manifest,
+                           dataset::PassingSession(SessionOf(dataset))));
   const auto& manifest = *source.state()->manifest;
   ARROW_RETURN_NOT_OK(dataset::CheckCanRewrite(manifest));
   ARROW_ASSIGN_OR_RAISE(const auto resolved, dataset::ResolveOptions(options, source.config()));

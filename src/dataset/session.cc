@@ -75,12 +75,22 @@ const std::shared_ptr<Session>& Session::Default() {
 
 std::shared_ptr<Session> SessionOf(const Dataset& dataset) { return dataset.state()->session; }
 
+std::shared_ptr<Session> dataset::PassingSession(std::shared_ptr<Session> base) {
+  auto session = std::make_shared<Session>(0);
+  session->state().base = std::move(base);
+  return session;
+}
+
 uint64_t Session::size_bytes() const { return state_->cache.size_bytes(); }
 
 arrow::Result<std::shared_ptr<file::FileReader>> Session::State::OpenFile(
     const std::shared_ptr<io::ObjectStore>& store, const std::string& path,
     std::optional<uint64_t> size_bytes) {
   const std::string key = KeyOf('f', store.get(), path);
+  if (base != nullptr) {
+    if (auto cached = base->state().cache.Get<file::FileReader>(key)) return cached;
+    return file::FileReader::Open(store, path, size_bytes);
+  }
   if (auto cached = cache.Get<file::FileReader>(key)) return cached;
   ARROW_ASSIGN_OR_RAISE(auto reader, file::FileReader::Open(store, path, size_bytes));
   cache.Put(key, reader, /*holds_file_open=*/true);
@@ -90,6 +100,9 @@ arrow::Result<std::shared_ptr<file::FileReader>> Session::State::OpenFile(
 arrow::Result<table::DeletionVectorPtr> Session::State::OpenDeletions(
     const table::TableLocation& location, const table::Manifest& manifest,
     const wire::DataFragment& fragment, uint64_t physical_rows) {
+  if (base != nullptr) {
+    return base->state().OpenDeletions(location, manifest, fragment, physical_rows);
+  }
   const wire::DeletionFile& file = *fragment.deletion_file;
   std::string path = location.Path(table::DeletionFilePath(fragment.id, file));
   if (file.base_id) path += fmt::format("@{}", *file.base_id);

@@ -38,6 +38,9 @@ struct Session::State final : read::FileCache {
   arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
                                                const table::VersionEntry& entry);
 
+  // Where to look for what this one does not have, before it is read; null but for PassingSession.
+  std::shared_ptr<Session> base;
+
   static constexpr uint64_t kMaxOpenFiles = 128;  // of the 1,024 that a process may have by default
   dataset::ByteCache cache;
 
@@ -46,4 +49,11 @@ struct Session::State final : read::FileCache {
                                                         const table::VersionEntry& head);
 };
 
+namespace dataset {
+
+// For data files that are read once and not missed afterwards: it finds what `base` has, and keeps
+// no data file itself, so that a pass over many does not push out of `base` what others use.
+std::shared_ptr<Session> PassingSession(std::shared_ptr<Session> base);
+
+}  // namespace dataset
 }  // namespace glaive

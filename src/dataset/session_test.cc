@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "glaive/commit.h"
+#include "glaive/compaction.h"
 #include "glaive/maintenance.h"
 #include "glaive/write.h"
 #include "testing/matchers.h"
@@ -90,6 +91,20 @@ TEST(SessionTest, HandlesKnowTheirs) {
   EXPECT_EQ(SessionOf(WriteDataset(Rows(1), dataset, kAppend)->dataset), session);
   EXPECT_EQ(SessionOf(*dataset.CheckoutLatest()), session);
   EXPECT_EQ(SessionOf(*Dataset::Open(Uri())), Session::Default());
+}
+
+// What a compaction reads goes away with it, so none of it takes the place of what others use.
+TEST(SessionTest, ACompactionLeavesNoFilesInIt) {
+  WriteOptions options;
+  options.limits.max_rows_per_file = 1;
+  ASSERT_THAT(WriteDataset(Rows(200), Uri(), options), IsOk());
+  const auto session = std::make_shared<Session>();
+  const Dataset dataset = Dataset::Open(Uri(), {.session = session}).ValueOrDie();
+  const uint64_t before = session->size_bytes();
+  const auto compacted = CompactFiles(dataset, {});
+  ASSERT_THAT(compacted, IsOk());
+  EXPECT_EQ(compacted->metrics.fragments_removed, 200u);
+  EXPECT_LT(session->size_bytes(), before + 200 * 200);
 }
 
 TEST(SessionTest, ThreadsShareOne) {
