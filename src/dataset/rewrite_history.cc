@@ -9,6 +9,7 @@
 #include "table/conflict.h"
 #include "table/manifest_file.h"
 #include "table/operation.h"
+#include "table/version_hint.h"
 
 namespace glaive::dataset {
 
@@ -16,7 +17,8 @@ arrow::Status RewriteHistory::Read(uint64_t after, uint64_t version) {
   uint64_t expected = std::max(after, known_up_to_) + 1;
   if (expected > version) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const auto entries,
-                        table::NewerVersions(table_, expected - 1, /*trusts_hint=*/false));
+                        table::NewerVersions(table_, expected - 1, table::ReadVersionHint(table_),
+                                             /*trusts_hint=*/false));
   for (const table::VersionEntry& entry : entries) {
     if (entry.version > version) break;
     // Versions that were cleaned up say nothing any more.

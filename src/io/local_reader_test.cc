@@ -1,7 +1,9 @@
 #include "io/local_reader.h"
 
 #include <sys/resource.h>
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -97,6 +99,38 @@ TEST(LocalReaderTest, AFileThatIsCutUnderTheReaderIsAnError) {
   std::filesystem::resize_file(path, 5'000);
   EXPECT_THAT(reader->Read({4'000, 1'000}), IsOk());
   EXPECT_THAT(reader->Read({4'000, 1'001}), IsError(ErrorKind::kCorrupt, path));
+}
+
+TEST(LocalReaderTest, ALargeReadTellsOnTheWayWhatHasArrived) {
+  const TemporaryFolder folder;
+  const std::string path = FileOf(folder, 0);
+  std::string bytes(9 << 20, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i >> 10);
+  ASSERT_THAT(LocalStore()->Put(path, BytesOf(bytes)), IsOk());
+  const auto reader = OpenLocalFile(path, std::nullopt).ValueOrDie();
+  const ByteRange range = {.offset = 1000, .size = bytes.size() - 1000};
+  const std::string_view expected = std::string_view(bytes).substr(range.offset);
+  std::vector<uint64_t> steps;
+  const auto compare = [&](const std::shared_ptr<arrow::Buffer>& buffer, uint64_t num_bytes) {
+    EXPECT_EQ(std::string_view(*buffer).substr(0, num_bytes), expected.substr(0, num_bytes));
+    steps.push_back(num_bytes);
+    return arrow::Status::OK();
+  };
+  EXPECT_EQ(reader->ReadInSteps(range, compare).ValueOrDie()->ToString(), expected);
+  EXPECT_GT(steps.size(), 2);
+  EXPECT_TRUE(std::ranges::is_sorted(steps));
+  EXPECT_EQ(steps.back(), range.size);
+
+  steps.clear();
+  const auto stop = [&](const std::shared_ptr<arrow::Buffer>&, uint64_t num_bytes) {
+    steps.push_back(num_bytes);
+    return arrow::Status::Cancelled("enough of it");
+  };
+  EXPECT_TRUE(reader->ReadInSteps(range, stop).status().IsCancelled());
+  EXPECT_EQ(steps.size(), 1);
+
+  std::filesystem::resize_file(path, 5 << 20);
+  EXPECT_THAT(reader->ReadInSteps(range, compare), IsError(ErrorKind::kCorrupt, path));
 }
 
 TEST(LocalReaderTest, ThreadsReadWhileDescriptorsComeAndGo) {

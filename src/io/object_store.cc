@@ -9,6 +9,13 @@
 
 namespace glaive::io {
 
+arrow::Result<std::shared_ptr<arrow::Buffer>> ObjectReader::ReadInSteps(ByteRange range,
+                                                                        const Arrived& arrived) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, Read(range));
+  ARROW_RETURN_NOT_OK(arrived(buffer, range.size));
+  return buffer;
+}
+
 arrow::Result<std::shared_ptr<arrow::Buffer>> ObjectStore::ReadWhole(const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(const auto reader, OpenRead(path));
   return reader->Read({0, reader->size_bytes()});

@@ -32,6 +32,15 @@ class ObjectReader {
 
   virtual uint64_t size_bytes() const = 0;
   virtual arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range) = 0;
+
+  // The same, for a caller who has work to do on the bytes while more of them arrive. `arrived` is
+  // called on the caller's thread whenever the first `num_bytes` of the buffer are there, at last
+  // with all of them; it may end the read by an error.
+  using Arrived = std::function<arrow::Status(const std::shared_ptr<arrow::Buffer>& buffer,
+                                              uint64_t num_bytes)>;
+  virtual arrow::Result<std::shared_ptr<arrow::Buffer>> ReadInSteps(ByteRange range,
+                                                                    const Arrived& arrived);
+
   // Several ranges, which may go out at once: one dependent round. Buffers in order of the ranges;
   // those of neighbours may be slices of one read.
   virtual arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadMany(

@@ -72,7 +72,8 @@ class PendingCommit {
   const TableLocation& table_;
   const CommitOptions& options_;
   const Clock::time_point deadline_ = Clock::now() + options_.timeout;
-  ManifestPtr latest_;      // the newest version that the operation was checked against
+  ManifestPtr latest_;  // the newest version that the operation was checked against
+  std::optional<VersionHint> hint_;
   ManifestPtr earlier_;     // what an earlier call with our idempotency token made
   bool was_taken_ = false;  // by another's version, at the last attempt
   Transaction transaction_;
@@ -106,7 +107,11 @@ arrow::Status PendingCommit::CheckSameTable() const {
   const Manifest& base = *latest_;
   const auto ours = TransactionUuidOf(base);
   if (!ours) return arrow::Status::OK();
-  // Nearly always it is told by the file of the transaction that made the version.
+  // Nearly always it is told by the hint, where there is one, or by the file of the transaction
+  // that made the version.
+  if (hint_ && hint_->version == base.version && hint_->transaction == *ours) {
+    return arrow::Status::OK();
+  }
   ARROW_ASSIGN_OR_RAISE(const auto recorded, table_.store->Head(TransactionPath(table_, base)));
   if (recorded) return arrow::Status::OK();
   VersionEntry entry = {base.version, base.path, base.naming_scheme, base.size_bytes};
@@ -174,8 +179,9 @@ arrow::Status PendingCommit::FitTo(ManifestPtr manifest, bool moved_rows) {
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
   if (is_blind()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto newer,
-                        NewerVersions(table_, latest_->version, /*trusts_hint=*/!was_taken_));
+  if (was_taken_) hint_ = ReadVersionHint(table_);
+  ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version, hint_,
+                                                        /*trusts_hint=*/!was_taken_));
   if (!newer.empty()) {
     bool moved_rows = false;
     ARROW_RETURN_NOT_OK(CheckNewer(newer, &moved_rows));
@@ -223,6 +229,7 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_RETURN_NOT_OK(CheckWritable(*latest_));
   ARROW_ASSIGN_OR_RAISE(earlier_, FindEarlier());
   if (earlier_ != nullptr) return earlier_;
+  hint_ = ReadVersionHint(table_);
   ARROW_RETURN_NOT_OK(CheckSameTable());
   ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
@@ -252,7 +259,7 @@ arrow::Result<ManifestPtr> PendingCommit::Run() {
   const bool ours = made.ok() && *made != earlier_;
   if (ours) {
     for (const std::string& path : rebased_.superseded) (void)table_.store->Delete(path);
-    WriteVersionHint(table_, (*made)->version);
+    WriteVersionHint(table_, **made);
   } else if (!unknown) {
     for (const std::string& path : rebased_.written) (void)table_.store->Delete(path);
   }
@@ -323,7 +330,7 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
     manifest->naming_scheme = NamingScheme::kV1;
     ARROW_RETURN_NOT_OK(PublishV1Beside(table, transaction, options, held, manifest.get()));
   }
-  WriteVersionHint(table, manifest->version);
+  WriteVersionHint(table, *manifest);
   return manifest;
 }
 

@@ -13,6 +13,7 @@
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
+#include "table/publish.h"
 #include "testing/counting_store.h"
 #include "testing/faulty_store.h"
 #include "testing/golden.h"
@@ -113,7 +114,8 @@ TEST_F(CommitTest, CreatesAppendsAndReadsBack) {
   EXPECT_EQ(read->writer_version->library, "glaive");
   EXPECT_EQ(read->timestamp_ns, second->timestamp_ns);
   EXPECT_GE(read->timestamp_ns, first->timestamp_ns);
-  EXPECT_EQ(BytesAt("/t/_versions/latest_version_hint.json"), "{\"version\":2}");
+  EXPECT_EQ(BytesAt("/t/_versions/latest_version_hint.json"),
+            "{\"version\":2,\"transaction\":\"" + *TransactionUuidOf(*second) + "\"}");
 
   const auto entries = ListVersions(table_).ValueOrDie();
   ASSERT_THAT(entries, SizeIs(2));

@@ -26,10 +26,6 @@ uint64_t LoadVarint(const std::byte* at) {
 
 }  // namespace
 
-uint64_t KnownLiveRows(const wire::FragmentFacts& facts) {
-  return facts.physical_rows - std::min(facts.physical_rows, facts.deleted_rows);
-}
-
 std::span<const std::byte> FragmentRun::message(size_t index) const {
   const auto* data = reinterpret_cast<const std::byte*>(buffer_->data());
   return {SkipVarint(SkipVarint(data + entries_[index].begin)), data + end_of(index)};
@@ -47,7 +43,7 @@ size_t FragmentRun::LowerBound(uint64_t id) const {
 
 // What was scanned once, when the run was made, is scanned again without an error.
 uint64_t FragmentRun::RowsOf(size_t index) const {
-  return KnownLiveRows(wire::ScanDataFragment(message(index), {path_}).ValueOr({}));
+  return wire::KnownLiveRows(wire::ScanDataFragment(message(index), {path_}).ValueOr({}));
 }
 
 uint64_t FragmentRun::RowsBefore(size_t index) const {
@@ -90,18 +86,22 @@ void FragmentRun::Builder::AddEntry(uint32_t id, uint64_t begin, uint64_t end, u
   run_.num_rows_ += rows;
 }
 
-void FragmentRun::Builder::Add(const wire::FragmentFacts& facts, ByteRange record) {
+void FragmentRun::Builder::Add(std::span<const wire::FoundFragment> fragments) {
   constexpr size_t kSample = 1024;
   constexpr uint64_t kSmallestRecord = 32;  // that is worth a guess
   auto& entries = run_.entries_;
-  if (entries.size() == kSample) {
+  if (entries.size() >= kSample && !guessed_) {
     // Fragments of a table resemble each other, so the first ones tell how many there are.
-    const uint64_t sampled = record.offset - entries.front().begin;
-    const uint64_t each = std::max(sampled / kSample, kSmallestRecord);
+    const uint64_t sampled = run_.end_ - entries.front().begin;
+    const uint64_t each = std::max(sampled / entries.size(), kSmallestRecord);
     entries.reserve(static_cast<size_t>(static_cast<uint64_t>(run_.buffer_->size()) / each) +
                     kSample);
+    guessed_ = true;
   }
-  AddEntry(static_cast<uint32_t>(facts.id), record.offset, record.end(), KnownLiveRows(facts));
+  for (const wire::FoundFragment& found : fragments) {
+    AddEntry(static_cast<uint32_t>(found.id), found.record.offset, found.record.end(),
+             found.live_rows);
+  }
 }
 
 void FragmentRun::Builder::Append(const FragmentRun& run, size_t first, size_t last) {
@@ -122,7 +122,7 @@ void FragmentRun::Builder::Append(const wire::DataFragment& fragment) {
   wire::AppendRecord(kFragmentsField, message, &bytes_);
   const uint64_t deleted = fragment.deletion_file ? fragment.deletion_file->num_deleted_rows : 0;
   AddEntry(static_cast<uint32_t>(fragment.id), begin, bytes_.size(),
-           KnownLiveRows({.physical_rows = fragment.physical_rows, .deleted_rows = deleted}));
+           wire::KnownLiveRows({.physical_rows = fragment.physical_rows, .deleted_rows = deleted}));
 }
 
 void FragmentRun::Builder::Reserve(size_t num_fragments, uint64_t num_bytes) {
@@ -159,7 +159,7 @@ arrow::Result<std::shared_ptr<const FragmentRun>> FragmentRun::Builder::Sorted()
     const uint64_t begin = sorted.bytes_.size();
     sorted.bytes_.append(reinterpret_cast<const char*>(data + entry.begin),
                          reinterpret_cast<const char*>(message.data() + message.size()));
-    sorted.AddEntry(entry.id, begin, sorted.bytes_.size(), KnownLiveRows(facts));
+    sorted.AddEntry(entry.id, begin, sorted.bytes_.size(), wire::KnownLiveRows(facts));
   }
   return std::move(sorted).Finish();
 }

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/ranges.h"
 #include "wire/fragment.h"
+#include "wire/fragment_scan.h"
 
 namespace glaive::table {
 
@@ -73,9 +74,9 @@ class FragmentRun::Builder {
   // Of fragments that stay where they lie, in a manifest.
   Builder(std::shared_ptr<arrow::Buffer> manifest, Location where);
 
-  // A record of the manifest, and what it says. Records may come in any order and with gaps between
-  // them, as old writers left them; Finish then makes a copy in which they do not.
-  void Add(const wire::FragmentFacts& facts, ByteRange record);
+  // Records of the manifest. They may come in any order and with gaps between them, as old writers
+  // left them; Finish then makes a copy in which they do not. REQUIRES: ids below 2^32
+  void Add(std::span<const wire::FoundFragment> fragments);
 
   // REQUIRES: ascending ids, for the three below
   void Append(const FragmentRun& run, size_t first, size_t last);
@@ -93,11 +94,9 @@ class FragmentRun::Builder {
 
   FragmentRun run_;
   std::string bytes_;     // of a run without a manifest
+  bool guessed_ = false;  // how many there will be
   bool in_place_ = true;  // ids ascend, and records lie back to back
 };
-
-// Live rows that the manifest tells of; 0 where it does not.
-uint64_t KnownLiveRows(const wire::FragmentFacts& facts);
 
 // A view of one fragment, still undecoded. Keeps the bytes it looks at alive.
 class Fragment {

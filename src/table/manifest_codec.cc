@@ -237,9 +237,15 @@ arrow::Result<uint64_t> ParseManifestFooter(std::span<const std::byte> tail, uin
 
 arrow::Result<ParsedManifest> ParseManifest(std::shared_ptr<arrow::Buffer> message,
                                             Location where) {
+  ARROW_ASSIGN_OR_RAISE(FragmentTable fragments, FragmentTable::Open(message, where));
+  return ParseManifest(message, where, std::move(fragments));
+}
+
+arrow::Result<ParsedManifest> ParseManifest(const std::shared_ptr<arrow::Buffer>& message,
+                                            Location where, FragmentTable fragments) {
   Reader reader;
   Manifest& manifest = reader.parsed.manifest;
-  ARROW_ASSIGN_OR_RAISE(manifest.fragments, FragmentTable::Open(message, where));
+  manifest.fragments = std::move(fragments);
   for (const ByteRange& others : OtherFields(*message, manifest.fragments)) {
     ARROW_RETURN_NOT_OK(wire::VisitFields(
         BytesOf(*message).subspan(others.offset, others.size), where.Plus(others.offset),

@@ -39,6 +39,9 @@ struct ParsedManifest {
 
 // `message` is a Manifest message, which lies at `where`. Its fragments stay in it.
 arrow::Result<ParsedManifest> ParseManifest(std::shared_ptr<arrow::Buffer> message, Location where);
+// The same for a message whose fragments are opened already.
+arrow::Result<ParsedManifest> ParseManifest(const std::shared_ptr<arrow::Buffer>& message,
+                                            Location where, FragmentTable fragments);
 
 // The whole file, as slices of what the manifest shares with older versions and of new bytes.
 // Without a transaction the file has no such section.

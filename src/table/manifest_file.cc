@@ -46,22 +46,43 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::Read(uint64_t offset
   return reader_->Read({offset, size});
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadMessage() {
-  const uint64_t footer = size_bytes() - kManifestFooterSize;
-  if (manifest_offset_ < bytes_offset_) {
-    // In one piece, with the tail once more, which is cheaper than putting the two together; small
-    // sections before it come along.
-    bytes_offset_ = manifest_offset_ <= kMaxSectionsReadAlong ? 0 : manifest_offset_;
-    ARROW_ASSIGN_OR_RAISE(bytes_, reader_->Read({bytes_offset_, size_bytes() - bytes_offset_}));
-  }
-  ARROW_ASSIGN_OR_RAISE(auto rest, Read(manifest_offset_, footer - manifest_offset_));
-  const auto length = LoadLittleEndian<uint32_t>(BytesOf(*rest).data());
-  const uint64_t present = static_cast<uint64_t>(rest->size()) - sizeof(uint32_t);
+// Of bytes from `bytes_offset` to the file's end, of which the length of the message is there.
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::SliceMessage(
+    const std::shared_ptr<arrow::Buffer>& bytes, uint64_t bytes_offset) const {
+  const uint64_t begin = manifest_offset_ + sizeof(uint32_t);
+  const auto length =
+      LoadLittleEndian<uint32_t>(BytesOf(*bytes).data() + manifest_offset_ - bytes_offset);
+  const uint64_t present = size_bytes() - kManifestFooterSize - begin;
   if (length > present) {
     return Corrupt({path_, manifest_offset_}, "the manifest has {} bytes, its length says {}",
                    present, length);
   }
-  return arrow::SliceBuffer(std::move(rest), sizeof(uint32_t), length);
+  return arrow::SliceBuffer(bytes, static_cast<int64_t>(begin - bytes_offset), length);
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadMessage(
+    const io::ObjectReader::Arrived& arrived) {
+  std::shared_ptr<arrow::Buffer> message;
+  if (manifest_offset_ >= bytes_offset_) {
+    ARROW_ASSIGN_OR_RAISE(message, SliceMessage(bytes_, bytes_offset_));
+    ARROW_RETURN_NOT_OK(arrived(message, static_cast<uint64_t>(message->size())));
+    return message;
+  }
+  // In one piece, with the tail once more, which is cheaper than putting the two together; small
+  // sections before it come along.
+  bytes_offset_ = manifest_offset_ <= kMaxSectionsReadAlong ? 0 : manifest_offset_;
+  const uint64_t begin = manifest_offset_ + sizeof(uint32_t) - bytes_offset_;
+  const auto of_file = [&](const std::shared_ptr<arrow::Buffer>& bytes,
+                           uint64_t num_bytes) -> arrow::Status {
+    if (num_bytes < begin) return arrow::Status::OK();
+    if (message == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(message, SliceMessage(bytes, bytes_offset_));
+    }
+    return arrived(message, std::min(num_bytes - begin, static_cast<uint64_t>(message->size())));
+  };
+  ARROW_ASSIGN_OR_RAISE(
+      bytes_, reader_->ReadInSteps({bytes_offset_, size_bytes() - bytes_offset_}, of_file));
+  return message;
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadSection(uint64_t offset) {

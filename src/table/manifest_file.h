@@ -12,6 +12,7 @@
 #include <arrow/result.h>
 
 #include "table/commit.h"
+#include "table/version_hint.h"
 
 namespace glaive::table {
 
@@ -23,10 +24,12 @@ std::string ManifestName(uint64_t version, NamingScheme scheme);
 // on a local disk they cost more than the names.
 arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table);
 
-// Those above `version`, which is expected to be there itself or to be older than the newest. With
-// `trusts_hint`, a caller who then puts the next version if absent, and asks again without it when
-// there is one, may be told by the hint alone that there are none.
+// Those above `version`, which is expected to be there itself or to be older than the newest.
+// `hint` is what ReadVersionHint gave, if anything. With `trusts_hint`, a caller who then puts the
+// next version if absent, and asks again without it when there is one, may be told by the hint
+// alone that there are none.
 arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
+                                                       const std::optional<VersionHint>& hint,
                                                        bool trusts_hint);
 
 // The Transaction message of a version as it is, and the file that it is in. Null where the version
@@ -53,8 +56,10 @@ class ManifestFile {
   uint64_t size_bytes() const { return reader_->size_bytes(); }
   uint64_t manifest_offset() const { return manifest_offset_; }  // of its length
 
-  // The Manifest message.
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadMessage();
+  // The Manifest message. `arrived` is told while it is read, as ObjectReader::ReadInSteps does it,
+  // of the message alone.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadMessage(
+      const io::ObjectReader::Arrived& arrived);
 
   // The message of the section whose length lies at `offset`.
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadSection(uint64_t offset);
@@ -65,6 +70,8 @@ class ManifestFile {
 
  private:
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(uint64_t offset, uint64_t size);
+  arrow::Result<std::shared_ptr<arrow::Buffer>> SliceMessage(
+      const std::shared_ptr<arrow::Buffer>& bytes, uint64_t bytes_offset) const;
 
   std::string path_;
   std::shared_ptr<io::ObjectReader> reader_;

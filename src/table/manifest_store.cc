@@ -88,11 +88,22 @@ arrow::Status VersionNotFound(const TableLocation& table, uint64_t version) {
   return NotFound("Dataset at path {} version {} was not found", table.uri, version);
 }
 
+// The fragments are opened while they are read.
+arrow::Result<ParsedManifest> ReadMessage(const VersionEntry& entry, ManifestFile& file) {
+  const Location where = {entry.path, file.manifest_offset() + sizeof(uint32_t)};
+  std::optional<FragmentTable::Opener> fragments;
+  const auto open_fragments = [&](const std::shared_ptr<arrow::Buffer>& message,
+                                  uint64_t num_bytes) {
+    if (!fragments) fragments.emplace(message, where);
+    return fragments->Advance(num_bytes);
+  };
+  ARROW_ASSIGN_OR_RAISE(const auto message, file.ReadMessage(open_fragments));
+  ARROW_ASSIGN_OR_RAISE(FragmentTable table, std::move(*fragments).Finish());
+  return ParseManifest(message, where, std::move(table));
+}
+
 arrow::Result<ManifestPtr> Parse(const VersionEntry& entry, ManifestFile file) {
-  ARROW_ASSIGN_OR_RAISE(auto message, file.ReadMessage());
-  ARROW_ASSIGN_OR_RAISE(
-      ParsedManifest parsed,
-      ParseManifest(std::move(message), {entry.path, file.manifest_offset() + sizeof(uint32_t)}));
+  ARROW_ASSIGN_OR_RAISE(ParsedManifest parsed, ReadMessage(entry, file));
   Manifest& manifest = parsed.manifest;
   manifest.naming_scheme = entry.scheme;
   manifest.path = entry.path;
@@ -138,11 +149,12 @@ arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& tabl
 
 // Putting the next version if absent is the check of a hint that says `version`.
 arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
+                                                       const std::optional<VersionHint>& hint,
                                                        bool trusts_hint) {
-  if (const auto hinted = ReadVersionHint(table)) {
-    if (trusts_hint && *hinted == version) return std::vector<VersionEntry>();
+  if (hint) {
+    if (trusts_hint && hint->version == version) return std::vector<VersionEntry>();
     ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, version));
-    if (!found.empty() && found.back().version >= *hinted) {
+    if (!found.empty() && found.back().version >= hint->version) {
       found.erase(found.begin());
       return found;
     }
@@ -171,7 +183,7 @@ arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table
 
 arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& table) {
   if (const auto hinted = ReadVersionHint(table)) {
-    ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, *hinted));
+    ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, hinted->version));
     if (!found.empty()) return std::move(found.back());
   }
   std::optional<NamingScheme> scheme;
@@ -244,8 +256,7 @@ arrow::Result<TransactionMessage> ReadTransactionMessage(const TableLocation& ta
   ARROW_ASSIGN_OR_RAISE(auto message, file.FindTransaction());
   std::string path = entry.path;
   if (message == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(auto manifest, file.ReadMessage());
-    ARROW_ASSIGN_OR_RAISE(const ParsedManifest parsed, ParseManifest(manifest, {entry.path}));
+    ARROW_ASSIGN_OR_RAISE(const ParsedManifest parsed, ReadMessage(entry, file));
     if (parsed.manifest.transaction_file.empty()) return TransactionMessage{};
     path = table.Path("_transactions/" + parsed.manifest.transaction_file);
     auto reader = table.store->OpenRead(path);

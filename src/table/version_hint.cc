@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "table/publish.h"
 #include "wire/fields.h"
 
 namespace glaive::table {
@@ -25,32 +26,45 @@ bool IsTurnedOff() {
   return text == "0" || text == "false" || text == "off";
 }
 
-// The number behind "version", in an object that has nothing else of interest.
-std::optional<uint64_t> ParseHint(std::string_view json) {
-  constexpr std::string_view kKey = "\"version\"";
+// What follows a key, in an object that has nothing else of interest.
+std::string_view Behind(std::string_view key, std::string_view json) {
   constexpr std::string_view kBetween = " \t\r\n:";
-  const size_t key = json.find(kKey);
-  if (key == std::string_view::npos) return std::nullopt;
-  json.remove_prefix(key + kKey.size());
+  const size_t found = json.find(key);
+  if (found == std::string_view::npos) return {};
+  json.remove_prefix(found + key.size());
   json.remove_prefix(std::min(json.find_first_not_of(kBetween), json.size()));
-  uint64_t version = 0;
-  const auto parsed = std::from_chars(json.data(), json.data() + json.size(), version);
-  if (parsed.ec != std::errc() || version == 0 || IsDetached(version)) return std::nullopt;
-  return version;
+  return json;
+}
+
+std::optional<VersionHint> ParseHint(std::string_view json) {
+  VersionHint hint;
+  const std::string_view number = Behind("\"version\"", json);
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), hint.version);
+  if (parsed.ec != std::errc() || hint.version == 0 || IsDetached(hint.version)) {
+    return std::nullopt;
+  }
+  std::string_view uuid = Behind("\"transaction\"", json);
+  if (uuid.starts_with('"')) {
+    uuid.remove_prefix(1);
+    hint.transaction = uuid.substr(0, uuid.find('"'));
+  }
+  return hint;
 }
 
 }  // namespace
 
-std::optional<uint64_t> ReadVersionHint(const TableLocation& table) {
+std::optional<VersionHint> ReadVersionHint(const TableLocation& table) {
   if (table.store->lists_cheaply() || IsTurnedOff()) return std::nullopt;
   const auto bytes = table.store->ReadWhole(HintPath(table));
   if (!bytes.ok()) return std::nullopt;
   return ParseHint((*bytes)->ToString());
 }
 
-void WriteVersionHint(const TableLocation& table, uint64_t version) {
+void WriteVersionHint(const TableLocation& table, const Manifest& manifest) {
   if (IsTurnedOff()) return;
-  const std::string hint = "{\"version\":" + std::to_string(version) + "}";
+  std::string hint = "{\"version\":" + std::to_string(manifest.version);
+  if (const auto uuid = TransactionUuidOf(manifest)) hint += ",\"transaction\":\"" + *uuid + '"';
+  hint += '}';
   // A hint that is missing or old only costs its reader a look further.
   (void)table.store->Put(HintPath(table), wire::AsBytes(hint));
 }

@@ -13,6 +13,7 @@ namespace {
 
 using glaive::testing::BytesOf;
 using glaive::testing::CountingStore;
+using glaive::testing::IsError;
 using glaive::testing::IsOk;
 using ::testing::SizeIs;
 
@@ -45,6 +46,10 @@ class VersionHintTest : public ::testing::Test {
   void AppendTo(const ManifestPtr& base) {
     head_ = Commit(table_, base, Append{{NewFragment()}}, {}).ValueOrDie();
   }
+  void SetUpAgain() {
+    ASSERT_THAT(table_.store->DeleteFolder("/t"), IsOk());
+    SetUp();
+  }
   void PutHint(std::string_view text) {
     ASSERT_THAT(table_.store->Put("/t/_versions/latest_version_hint.json", BytesOf(text)), IsOk());
   }
@@ -76,7 +81,9 @@ TEST_F(VersionHintTest, IsCheckedWhateverItSays) {
                            R"({"version":18446744073709551615})", "\xff\xfe{\"version\":"}) {
     PutHint(hint);
     EXPECT_EQ(LatestNumber(), 4) << hint;
-    EXPECT_THAT(NewerVersions(table_, 2, /*trusts_hint=*/false).ValueOrDie(), SizeIs(2)) << hint;
+    const auto newer =
+        NewerVersions(table_, 2, ReadVersionHint(table_), /*trusts_hint=*/false).ValueOrDie();
+    EXPECT_THAT(newer, SizeIs(2)) << hint;
   }
   ASSERT_THAT(table_.store->Delete("/t/_versions/latest_version_hint.json"), IsOk());
   EXPECT_EQ(LatestNumber(), 4);
@@ -86,10 +93,30 @@ TEST_F(VersionHintTest, ACommitIsThreePutsAndOneGet) {
   store_->Reset();
   AppendTo(head_);
   const IoStats stats = store_->stats();
-  EXPECT_EQ(stats.put_requests, 3);   // transaction, manifest, hint
-  EXPECT_EQ(stats.get_requests, 1);   // the hint
-  EXPECT_EQ(stats.head_requests, 1);  // whether it is still the same table
+  EXPECT_EQ(stats.put_requests, 3);  // transaction, manifest, hint
+  EXPECT_EQ(stats.get_requests, 1);  // the hint, which also says that it is still the same table
+  EXPECT_EQ(stats.head_requests, 0);
   EXPECT_EQ(stats.list_requests, 0);
+}
+
+// As other writers leave it.
+TEST_F(VersionHintTest, WithoutATransactionItIsNoProofOfTheTable) {
+  for (const char* hint : {R"({"version":1})", R"({"version":1,"transaction":7})",
+                           R"({"version":1,"transaction":"another"})"}) {
+    SetUpAgain();
+    PutHint(hint);
+    store_->Reset();
+    AppendTo(head_);
+    EXPECT_EQ(store_->stats().head_requests, 1) << hint;
+  }
+}
+
+TEST_F(VersionHintTest, ATableInPlaceOfTheOneReadIsSeen) {
+  const ManifestPtr old = head_;
+  SetUpAgain();
+  EXPECT_EQ(ReadVersionHint(table_)->version, old->version);
+  EXPECT_THAT(Commit(table_, old, Append{{NewFragment()}}, {}),
+              IsError(ErrorKind::kCommitConflict, "another one is in its place"));
 }
 
 // The name that is taken tells that the hint was old.
@@ -112,12 +139,12 @@ TEST_F(VersionHintTest, IsTurnedOffByTheEnvironment) {
   EXPECT_EQ(store_->stats().list_requests, 1);
   EXPECT_EQ(store_->stats().get_requests, 0);
   unsetenv("LANCE_USE_VERSION_HINT");
-  EXPECT_EQ(ReadVersionHint(table_), 1);
+  EXPECT_EQ(ReadVersionHint(table_)->version, 1);
 }
 
 TEST(VersionHintWithCheapListingsTest, IsNotAskedFor) {
   const auto store = std::make_shared<CountingStore>(io::MakeMemoryStore());
-  EXPECT_EQ(ReadVersionHint({store, "/t", "memory://t"}), std::nullopt);
+  EXPECT_FALSE(ReadVersionHint({store, "/t", "memory://t"}).has_value());
   EXPECT_EQ(store->stats(), IoStats{});
 }
 

@@ -8,6 +8,11 @@
 namespace glaive::wire {
 
 // The version that a DataFile message names; nothing for one that this build does not know.
-std::optional<FileVersion> FileVersionOf(uint32_t major, uint32_t minor);
+constexpr std::optional<FileVersion> FileVersionOf(uint32_t major, uint32_t minor) {
+  if (major == 0 && minor <= 2) return FileVersion::k0_1;
+  if (major == 0 && minor == 3) return FileVersion::k2_0;  // how 2.0 footers call themselves
+  if (major != 2 || minor > 3) return std::nullopt;
+  return static_cast<FileVersion>(static_cast<uint32_t>(FileVersion::k2_0) + minor);
+}
 
 }  // namespace glaive::wire
