@@ -10,6 +10,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "glaive/history.h"
 #include "glaive/session.h"
 
 #include "arrow_exchange.h"
@@ -51,6 +52,7 @@ void BindDataset(nb::module_& m) {
           "uri"_a, "version"_a = nb::none(), "session"_a = nb::none())
       .def_prop_ro("uri", &Dataset::uri)
       .def_prop_ro("version", &Dataset::version)
+      .def("is_same_version_as", &IsSameVersion, "other"_a)
       .def_prop_ro("timestamp_ns", &Dataset::timestamp_ns)
       .def_prop_ro("schema", [](const Dataset& dataset) { return ToPython(dataset.schema()); })
       .def_prop_ro("data_storage_version", &Dataset::data_storage_version)

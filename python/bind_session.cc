@@ -14,7 +14,12 @@ using namespace nb::literals;
 
 void BindSession(nb::module_& m) {
   nb::class_<Session>(m, "Session")
-      .def(nb::new_([](uint64_t bytes) { return std::make_shared<Session>(bytes); }),
+      .def(nb::new_([](const nb::int_& bytes) {
+             // OverflowError where it is negative or has more than 64 bits.
+             const uint64_t number = PyLong_AsUnsignedLongLong(bytes.ptr());
+             if (PyErr_Occurred() != nullptr) throw nb::python_error();
+             return std::make_shared<Session>(number);
+           }),
            "metadata_cache_bytes"_a = Session::kDefaultMetadataCacheBytes)
       .def_static("default", [] { return Session::Default(); })
       .def("size_bytes", &Session::size_bytes)

@@ -39,4 +39,17 @@ ProgressCallback Call::PollSignals() const {
   };
 }
 
+// Python would raise it as soon as the call returns, and nobody could tell whether there is a new
+// version.
+void Call::RaiseIfInterrupted(const Dataset& made) {
+  if (PyErr_CheckSignals() == 0) return;
+  nb::python_error exception;
+  if (exception.matches(PyExc_KeyboardInterrupt)) {
+    nb::raise_from(exception, PyExc_KeyboardInterrupt,
+                   "interrupted when the call had succeeded: %s is at version %llu",
+                   made.uri().c_str(), static_cast<unsigned long long>(made.version()));
+  }
+  throw exception;
+}
+
 }  // namespace glaive::python

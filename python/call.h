@@ -1,11 +1,14 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include <nanobind/nanobind.h>
 
+#include "glaive/dataset.h"
 #include "glaive/progress.h"
 
 #include "bind_error.h"
@@ -39,7 +42,8 @@ class Call {
   // whatever the handler raised) is raised.
   ProgressCallback PollSignals() const;
 
-  // What `work` returns, an arrow::Result, or its error raised.
+  // What `work` returns, an arrow::Result, or its error raised. A Ctrl-C that came too late to end a
+  // call which gives a dataset is raised with the version that there is now.
   template <typename Work>
   auto Run(Work&& work) const {
     auto result = [&] {
@@ -50,6 +54,7 @@ class Call {
       kept_->Raise();
       RaiseStatus(result.status());
     }
+    if (const Dataset* made = DatasetIn(*result)) RaiseIfInterrupted(*made);
     return std::move(result).ValueUnsafe();
   }
 
@@ -63,6 +68,20 @@ class Call {
   }
 
  private:
+  template <typename Value>
+  static const Dataset* DatasetIn(const Value& value) {
+    if constexpr (std::is_same_v<Value, Dataset>) {
+      return &value;
+    } else if constexpr (requires {
+                           { value.dataset } -> std::convertible_to<const Dataset&>;
+                         }) {
+      return &value.dataset;
+    } else {
+      return nullptr;
+    }
+  }
+  static void RaiseIfInterrupted(const Dataset& made);
+
   std::shared_ptr<KeptException> kept_ = std::make_shared<KeptException>();
 };
 

@@ -78,4 +78,8 @@ struct TableDiff {
 /// What is different between two versions, of one table as a rule: by ids, not by values.
 arrow::Result<TableDiff> Diff(const Dataset& before, const Dataset& after);
 
+/// Whether two handles are on one version of one table. A table that was dropped and made anew is
+/// another one, even where URI and number are the same. Nothing is read.
+bool IsSameVersion(const Dataset& one, const Dataset& other);
+
 }  // namespace glaive

@@ -25,6 +25,8 @@ class WriteTarget {
  public:
   /// What Serialize gave, maybe in another process. Errors: Corrupt for anything else.
   static arrow::Result<WriteTarget> Parse(std::string_view bytes);
+  /// Compressed, so that some ten thousand columns stay below 64 KiB. What has more, or long names
+  /// and metadata that resemble nothing, takes what it takes.
   std::string Serialize() const;
 
   const std::string& uri() const;  ///< as other processes of the machine find it

@@ -62,8 +62,7 @@ class LanceFragments(Sequence[LanceFragment]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LanceFragments):
-            ours, theirs = self._dataset._ds, other._dataset._ds
-            if (ours.uri, ours.version) == (theirs.uri, theirs.version):
+            if self._dataset._ds.is_same_version_as(other._dataset._ds):
                 return self._positions == other._positions
         elif not isinstance(other, list):
             return NotImplemented

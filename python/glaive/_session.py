@@ -20,7 +20,7 @@ class Session:
     index_cache_size_bytes : int, optional
         Has no effect: indices are not read.
     metadata_cache_size_bytes : int, optional
-        Bytes to be held at most; 1 GiB when absent.
+        Bytes to be held at most; 1 GiB when absent. OverflowError for what does not fit 64 bits.
     """
 
     def __init__(

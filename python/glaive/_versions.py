@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from datetime import timedelta
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
@@ -15,6 +15,9 @@ from ._delta import DatasetDelta, make_delta
 from ._refs import Branches, Reference, Tags
 from ._version_entry import Version
 from .errors import InvalidInput, RefusedInput, as_os_errors
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 
 class VersionRef(TypedDict):
@@ -249,10 +252,13 @@ class VersionVerbs:
         base_uri: str | os.PathLike[str],
         storage_options: dict[str, str] | None = None,
         ignore_not_found: bool | None = None,
+        *,
+        session: Session | None = None,
     ) -> None:
         """Deletes a table with all that lies in its folder.
 
-        ValueError where files, but no table that can be read lies there.
+        ValueError where files, but no table that can be read lies there. That is looked up where
+        they lie, whatever `session` has of it; what it has is let go of when others need the room.
         """
         refuse("drop", storage_options=storage_options)
         _native.drop_dataset(uri_text(base_uri), bool(ignore_not_found))

@@ -11,6 +11,7 @@ import pyarrow as pa
 from . import _native
 from ._arguments import refuse, uri_text
 from ._options import write_options
+from ._write_target import WriteTarget
 from .errors import as_os_errors
 from .fragment import DEFAULT_MAX_BYTES_PER_FILE
 from .types import _coerce_rows
@@ -164,6 +165,12 @@ def write_dataset(
     options.transaction_properties = transaction_properties or {}
     if isinstance(uri, LanceDataset):
         target: Any = uri._ds
+    elif isinstance(uri, WriteTarget):
+        raise TypeError(
+            "a WriteTarget is what workers write files for, and makes no version: call "
+            "fragment.write_fragments(data, target), then LanceDataset.commit(target.uri, "
+            "LanceOperation.Append(fragments), target.version)"
+        )
     else:
         target = uri_text(uri)
     reader = _coerce_rows(data_obj, schema)

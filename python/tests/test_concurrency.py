@@ -97,6 +97,39 @@ def test_interrupt_of_a_native_source(tmp_path, run):
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
+def test_an_interrupt_that_comes_too_late_says_which_version_there_is(tmp_path, run):
+    out = run(
+        f"""
+        import os, signal, threading, time
+        import pyarrow as pa, glaive
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
+        path = {str(tmp_path / "t")!r}
+        dataset = glaive.write_dataset(pa.table({{"a": [1]}}), path)
+
+        def interrupt_once_there_is(name):
+            while not os.path.exists(name):
+                pass
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        for _ in range(100):
+            version = glaive.dataset(path).version + 1
+            name = f"{{path}}/_versions/{{2**64 - 1 - version:020}}.manifest"
+            threading.Thread(target=interrupt_once_there_is, args=[name]).start()
+            try:
+                dataset.insert(pa.table({{"a": [2]}}))
+                time.sleep(10)  # it came later still
+            except KeyboardInterrupt as interrupt:
+                assert glaive.dataset(path).version == version
+                if str(interrupt):
+                    assert str(interrupt).endswith(f"t is at version {{version}}"), interrupt
+                    print("told")
+                    break
+        """
+    )
+    assert out == "told\n"
+
+
 @pytest.mark.parametrize("budget", [1 << 20])
 def test_a_source_that_scans_on_one_thread(tmp_path, run, budget):
     """The source runs on the thread that writes, and asks the same engine for rows."""

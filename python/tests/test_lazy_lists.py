@@ -21,6 +21,22 @@ def many(path):
     return dataset
 
 
+def test_fragments_of_a_table_in_its_place_are_others(path):
+    rows = pa.table({"a": range(4)})
+    old = glaive.write_dataset(rows, path).get_fragments()
+    assert old == glaive.dataset(path).get_fragments()
+    session = glaive.Session()
+    glaive.LanceDataset.drop(path, session=session)
+    assert old != glaive.write_dataset(rows, path, session=session).get_fragments()
+
+
+def test_sessions_hold_what_fits_64_bits():
+    for size in (2**64, -1):
+        with pytest.raises(OverflowError):
+            glaive.Session(metadata_cache_size_bytes=size)
+    glaive.Session(metadata_cache_size_bytes=2**64 - 1)
+
+
 def ids(fragments):
     return [fragment.fragment_id for fragment in fragments]
 

@@ -75,6 +75,41 @@ def test_its_size_does_not_depend_on_the_table(path):
     assert len(pickle.dumps(many.write_target())) == size
 
 
+def test_ten_thousand_columns_travel(path):
+    schema = pa.schema([(f"feature_{i}_of_group_{i % 37}", pa.float32()) for i in range(10_000)])
+    target = glaive.write_dataset(schema.empty_table(), path).write_target()
+    data = pickle.dumps(target)
+    assert len(data) < 64 * 1024
+    assert pickle.loads(data).schema == schema
+
+
+def test_each_damaged_byte_is_noticed(small):
+    data = small.write_target().to_bytes()
+    for at in range(len(data)):
+        for change in (1, 0x80, 0xFF):
+            bad = bytearray(data)
+            bad[at] ^= change
+            with pytest.raises(OSError, match="damaged"):
+                glaive.WriteTarget.from_bytes(bytes(bad))
+
+
+def test_a_table_is_written_by_its_target_in_two_steps(small):
+    with pytest.raises(TypeError, match="write_fragments.*LanceDataset.commit"):
+        glaive.write_dataset(MORE, small.write_target(), mode="append")
+
+
+def test_another_branch_of_the_table(small, path):
+    branch = small.create_branch("side")
+    branch.insert(MORE)
+    fragments = write_fragments(MORE, branch.write_target())
+    with pytest.raises(CommitConflictError, match="branch 'side'.*commit it to a handle on 'side'"):
+        append(path, fragments, 1)
+    assert len(append(branch, fragments, branch.version).to_table()) == len(small.to_table()) + 2
+    of_main = write_fragments(MORE, glaive.write_dataset(MORE, path, mode="append").write_target())
+    with pytest.raises(CommitConflictError, match="branch 'main'"):
+        append(branch, of_main, branch.version)
+
+
 def test_bytes_that_are_no_target(small):
     data = small.write_target().to_bytes()
     for bad in (b"", b"GLWT", data[:-1], data + b"x", data[:40] + b"?" + data[41:]):

@@ -85,7 +85,7 @@ arrow::Result<Dataset> Commit(const Dataset& dataset, const Transaction& transac
     ARROW_ASSIGN_OR_RAISE(base, dataset.Checkout(read_version));
   }
   const Dataset::State& state = *base.state();
-  ARROW_RETURN_NOT_OK(dataset::CheckWrittenFor(state.location, *transaction.operation));
+  ARROW_RETURN_NOT_OK(dataset::CheckWrittenFor(base, *transaction.operation));
   ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
                                                               std::move(operation), commit));
   return dataset::MakeDataset(state.location, std::move(manifest),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <arrow/type.h>
+#include <arrow/util/compression.h>
 
 #include "core/error.h"
 #include "core/xxhash64.h"
@@ -20,11 +21,11 @@
 
 // A target travels as
 //
-//   "GLWT" | u8 format 1 | u64 xxHash of the message | message
+//   "GLWT" | u64 xxHash of what follows | u8 format 2 | u32 size of the message | zstd frame of it
 //
 // all little endian, so that bytes which were cut or changed on the way are told before a file is
-// written by them. The message's fields are numbered below; one that is not known is refused, since
-// it may be what a newer writer has to be told.
+// written by them. A size of 0 says that the message follows as it is. Its fields are numbered
+// below; one that is not known is refused, since it may be what a newer writer has to be told.
 namespace glaive {
 namespace {
 
@@ -33,8 +34,10 @@ using wire::FieldView;
 using wire::Varint;
 
 constexpr std::string_view kMagic = "GLWT";
-constexpr char kFormat = 1;
-constexpr size_t kHeaderBytes = kMagic.size() + sizeof(kFormat) + sizeof(uint64_t);
+constexpr char kFormat = 2;
+constexpr size_t kHashedFrom = kMagic.size() + sizeof(uint64_t);
+constexpr size_t kHeaderBytes = kHashedFrom + sizeof(kFormat) + sizeof(uint32_t);
+constexpr uint32_t kMaxMessageBytes = uint32_t{256} << 20;  // more is no schema
 constexpr const char* kWhere = "a serialized write target";
 
 constexpr uint32_t kUri = 1;
@@ -49,23 +52,83 @@ constexpr uint32_t kBase = 9;
 
 static_assert(std::endian::native == std::endian::little);
 
-uint64_t HashOf(std::string_view message) { return XxHash64(wire::AsBytes(message)); }
+template <typename T>
+void AppendNumber(T number, std::string* out) {
+  out->append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
 
-arrow::Result<std::string_view> MessageOf(std::string_view bytes) {
-  if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) {
-    return Corrupt({kWhere}, "{} bytes that are no write target", bytes.size());
-  }
-  if (bytes[kMagic.size()] != kFormat) {
-    return Unsupported(Location{kWhere}, "a write target of format {}; this build knows {}",
-                       static_cast<uint8_t>(bytes[kMagic.size()]), int{kFormat});
-  }
-  uint64_t hash = 0;
-  std::memcpy(&hash, bytes.data() + kMagic.size() + 1, sizeof(hash));
-  const std::string_view message = bytes.substr(kHeaderBytes);
-  if (HashOf(message) != hash) {
-    return Corrupt({kWhere}, "its {} bytes were changed or cut on the way", bytes.size());
+template <typename T>
+T NumberAt(std::string_view bytes, size_t offset) {
+  T number;
+  std::memcpy(&number, bytes.data() + offset, sizeof(number));
+  return number;
+}
+
+const uint8_t* Unsigned(std::string_view bytes) {
+  return reinterpret_cast<const uint8_t*>(bytes.data());
+}
+
+// The names of columns resemble each other, so that thousands of them take some kilobytes. Empty
+// where this Arrow has no zstd.
+std::string Compressed(std::string_view message) {
+  const auto codec = arrow::util::Codec::Create(arrow::Compression::ZSTD);
+  if (!codec.ok()) return {};
+  const auto size = static_cast<int64_t>(message.size());
+  std::string frame(static_cast<size_t>((*codec)->MaxCompressedLen(size, Unsigned(message))), 0);
+  const auto written =
+      (*codec)->Compress(size, Unsigned(message), static_cast<int64_t>(frame.size()),
+                         reinterpret_cast<uint8_t*>(frame.data()));
+  frame.resize(written.ok() ? static_cast<size_t>(*written) : 0);
+  return frame;
+}
+
+arrow::Result<std::string> Decompressed(std::string_view frame, uint32_t size) {
+  if (size > kMaxMessageBytes) return Corrupt({kWhere}, "it would have {} bytes", size);
+  ARROW_ASSIGN_OR_RAISE(const auto codec, arrow::util::Codec::Create(arrow::Compression::ZSTD));
+  std::string message(size, 0);
+  const auto read = codec->Decompress(static_cast<int64_t>(frame.size()), Unsigned(frame), size,
+                                      reinterpret_cast<uint8_t*>(message.data()));
+  if (!read.ok() || *read != size) {
+    return Corrupt({kWhere}, "it is damaged: there are not the {} bytes that it should hold", size);
   }
   return message;
+}
+
+std::string MessageOf(const WriteTarget::State& state) {
+  std::string message;
+  wire::AppendBytes(kUri, state.uri, &message);
+  wire::AppendVarint(kVersion, state.identity.version, &message);
+  wire::AppendBytes(kTransaction, state.identity.transaction, &message);
+  wire::AppendFields(kFields, state.schema.fields, &message);
+  wire::AppendStringMap(kSchemaMetadata, state.schema.metadata, &message);
+  wire::AppendVarint(kDataFileVersion, static_cast<uint64_t>(state.data_file_version), &message);
+  wire::AppendUnlessZero(kStableRowIds, state.has_stable_row_ids ? 1 : 0, &message);
+  wire::AppendStringMap(kConfig, state.config, &message);
+  for (const table::BasePath& base : state.base_paths) {
+    wire::AppendBytes(kBase, table::Serialize(base), &message);
+  }
+  return message;
+}
+
+uint64_t HashOf(std::string_view bytes) {
+  return XxHash64(wire::AsBytes(bytes.substr(kHashedFrom)));
+}
+
+arrow::Result<std::string> ReadMessage(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) {
+    return Corrupt({kWhere}, "{} bytes that are no write target, or a damaged one", bytes.size());
+  }
+  if (HashOf(bytes) != NumberAt<uint64_t>(bytes, kMagic.size())) {
+    return Corrupt({kWhere}, "it is damaged: its {} bytes were changed or cut on the way",
+                   bytes.size());
+  }
+  if (bytes[kHashedFrom] != kFormat) {
+    return Unsupported(Location{kWhere}, "a write target of format {}; this build knows {}",
+                       static_cast<uint8_t>(bytes[kHashedFrom]), int{kFormat});
+  }
+  const auto size = NumberAt<uint32_t>(bytes, kHashedFrom + sizeof(kFormat));
+  const std::string_view rest = bytes.substr(kHeaderBytes);
+  return size == 0 ? std::string(rest) : Decompressed(rest, size);
 }
 
 struct Reader {
@@ -151,14 +214,16 @@ arrow::Result<WriteTarget> MakeWriteTarget(const table::TableLocation& table,
 }
 
 // Field by field the schema takes some times what it takes in one piece, and is there twice.
-uint64_t MemoryBytes(const WriteTarget& target) { return 16 * target.Serialize().size() + 1024; }
+uint64_t MemoryBytes(const WriteTarget& target) {
+  return 16 * MessageOf(*target.state()).size() + 1024;
+}
 
 }  // namespace dataset
 
 WriteTarget::WriteTarget(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 arrow::Result<WriteTarget> WriteTarget::Parse(std::string_view bytes) {
-  ARROW_ASSIGN_OR_RAISE(const std::string_view message, MessageOf(bytes));
+  ARROW_ASSIGN_OR_RAISE(const std::string message, ReadMessage(bytes));
   Reader reader;
   ARROW_RETURN_NOT_OK(
       wire::VisitFields(wire::AsBytes(message), {kWhere}, "WriteTarget",
@@ -167,23 +232,14 @@ arrow::Result<WriteTarget> WriteTarget::Parse(std::string_view bytes) {
 }
 
 std::string WriteTarget::Serialize() const {
-  std::string message;
-  wire::AppendBytes(kUri, state_->uri, &message);
-  wire::AppendVarint(kVersion, state_->identity.version, &message);
-  wire::AppendBytes(kTransaction, state_->identity.transaction, &message);
-  wire::AppendFields(kFields, state_->schema.fields, &message);
-  wire::AppendStringMap(kSchemaMetadata, state_->schema.metadata, &message);
-  wire::AppendVarint(kDataFileVersion, static_cast<uint64_t>(state_->data_file_version), &message);
-  wire::AppendUnlessZero(kStableRowIds, state_->has_stable_row_ids ? 1 : 0, &message);
-  wire::AppendStringMap(kConfig, state_->config, &message);
-  for (const table::BasePath& base : state_->base_paths) {
-    wire::AppendBytes(kBase, table::Serialize(base), &message);
-  }
-  const uint64_t hash = HashOf(message);
+  const std::string message = MessageOf(*state_);
+  const std::string frame = Compressed(message);
+  std::string content(1, kFormat);
+  AppendNumber(static_cast<uint32_t>(frame.empty() ? 0 : message.size()), &content);
+  content += frame.empty() ? message : frame;
   std::string bytes(kMagic);
-  bytes += kFormat;
-  bytes.append(reinterpret_cast<const char*>(&hash), sizeof(hash));
-  return bytes += message;
+  AppendNumber(XxHash64(wire::AsBytes(content)), &bytes);
+  return bytes += content;
 }
 
 const std::string& WriteTarget::uri() const { return state_->uri; }

@@ -1,5 +1,6 @@
 #include "glaive/write_target.h"
 
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <arrow/util/logging.h>
 #include <gtest/gtest.h>
 
+#include "core/xxhash64.h"
 #include "dataset/dataset_state.h"
 #include "glaive/commit.h"
 #include "glaive/config.h"
@@ -20,6 +22,7 @@
 #include "testing/counting_store.h"
 #include "testing/matchers.h"
 #include "testing/numbered_rows.h"
+#include "wire/fields.h"
 
 namespace glaive {
 namespace {
@@ -99,14 +102,16 @@ TEST_F(WriteTargetTest, EveryByteIsChecked) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     std::string changed = bytes;
     changed[i] = static_cast<char>(changed[i] ^ 1);
-    EXPECT_FALSE(WriteTarget::Parse(changed).ok()) << "byte " << i;
+    EXPECT_THAT(WriteTarget::Parse(changed), IsError(ErrorKind::kCorrupt, "damaged")) << i;
     EXPECT_FALSE(WriteTarget::Parse(bytes.substr(0, i)).ok()) << "cut to " << i;
   }
   EXPECT_THAT(WriteTarget::Parse(bytes + 'x'), IsError(ErrorKind::kCorrupt, "changed or cut"));
   EXPECT_THAT(WriteTarget::Parse("GLWT"), IsError(ErrorKind::kCorrupt, "no write target"));
   std::string newer = bytes;
-  newer[4] = 2;
-  EXPECT_THAT(WriteTarget::Parse(newer), IsError(ErrorKind::kUnsupported, "format 2"));
+  newer[12] = 3;
+  const uint64_t hash = XxHash64(wire::AsBytes(std::string_view(newer).substr(12)));
+  std::memcpy(newer.data() + 4, &hash, sizeof(hash));
+  EXPECT_THAT(WriteTarget::Parse(newer), IsError(ErrorKind::kUnsupported, "format 3"));
 }
 
 TEST_F(WriteTargetTest, ItsSizeIsThatOfTheSchema) {

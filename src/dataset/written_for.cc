@@ -2,11 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
+#include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
 #include "table/operation.h"
 
@@ -49,14 +52,39 @@ Targets TargetsOf(const Operation& operation) {
   return targets;
 }
 
+// The branch of the table, main for one, whose version that is; nothing where it is of none. Asked
+// for the sake of an error only.
+std::optional<std::string> BranchOf(const table::TableLocation& main, uint64_t version,
+                                    const std::string& transaction) {
+  const auto is_of = [&](const table::TableLocation& branch) {
+    const auto identity = IdentityOf(branch, version);
+    return identity.ok() && identity->transaction == transaction;
+  };
+  if (is_of(main)) return "main";
+  for (const std::string& name : ListRefNames(main, RefKind::kBranch).ValueOr({})) {
+    const auto branch = BranchLocation(main, name);
+    if (branch.ok() && is_of(*branch)) return name;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool RemembersTarget(const Operation& operation) { return !TargetsOf(operation).empty(); }
 
-arrow::Status CheckWrittenFor(const table::TableLocation& table, const Operation& operation) {
+arrow::Status CheckWrittenFor(const Dataset& base, const Operation& operation) {
+  const table::TableLocation& table = base.state()->location;
   for (const auto& [target, file] : TargetsOf(operation)) {
     const auto& [version, transaction] = target;
     const auto now = IdentityOf(table, version);
+    const bool is_same = now.ok() && now->transaction == transaction;
+    if (is_same) continue;
+    if (const auto branch = BranchOf(MainLocation(base), version, transaction)) {
+      return CommitConflict(Retry::kNo, version,
+                            "data file {} was written for that version of branch '{}', and {} is "
+                            "another branch of the table: commit it to a handle on '{}'",
+                            file, *branch, table.uri, *branch);
+    }
     if (!now.ok() && KindOf(now.status()) == ErrorKind::kNotFound) {
       return CommitConflict(Retry::kNo, version,
                             "data file {} was written for that version, which is not there any "
@@ -64,7 +92,6 @@ arrow::Status CheckWrittenFor(const table::TableLocation& table, const Operation
                             file, table.uri);
     }
     ARROW_RETURN_NOT_OK(now.status());
-    if (now->transaction == transaction) continue;
     return CommitConflict(Retry::kNo, version,
                           "data file {} was written for a table whose version was made by "
                           "transaction {}; the one at {} was made by {}: it is another table, made "
