@@ -42,8 +42,8 @@ class Call {
   // whatever the handler raised) is raised.
   ProgressCallback PollSignals() const;
 
-  // What `work` returns, an arrow::Result, or its error raised. A Ctrl-C that came too late to end a
-  // call which gives a dataset is raised with the version that there is now.
+  // What `work` returns, an arrow::Result, or its error raised. A Ctrl-C that came too late to end
+  // a call which gives a dataset is raised with the version that there is now.
   template <typename Work>
   auto Run(Work&& work) const {
     auto result = [&] {

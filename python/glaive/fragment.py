@@ -66,7 +66,8 @@ class LanceFragment(pa.dataset.Fragment):
         """Whether it is the same fragment of the same version of the same table."""
         if not isinstance(other, LanceFragment):
             return NotImplemented
-        return self._key() == other._key()
+        ours, theirs = self._native_dataset, other._native_dataset
+        return self._key() == other._key() and ours.is_same_version_as(theirs)
 
     def __hash__(self) -> int:
         return hash(self._key())

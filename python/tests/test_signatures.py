@@ -23,6 +23,7 @@ OURS_ONLY = {
     "dataset.LanceDataset.commit.idempotency_token",
     "dataset.LanceDataset.commit.session",
     "dataset.LanceDataset.commit.strict",
+    "dataset.LanceDataset.drop.session",
     "dataset.LanceDataset.commit_batch.session",
     "dataset.LanceDataset.delete.durability",
     "dataset.LanceDataset.update.durability",

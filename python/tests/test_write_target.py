@@ -72,7 +72,7 @@ def test_its_size_does_not_depend_on_the_table(path):
     (fragment,) = write_fragments(one, dataset)
     many = append(path, [fragment] * 1000, 1)
     assert len(many.get_fragments()) == 1000
-    assert len(pickle.dumps(many.write_target())) == size
+    assert abs(len(pickle.dumps(many.write_target())) - size) < 64  # another transaction's uuid
 
 
 def test_ten_thousand_columns_travel(path):

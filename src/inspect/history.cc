@@ -101,8 +101,8 @@ arrow::Result<std::vector<HistoryEntry>> History(const Dataset& dataset,
 bool IsSameVersion(const Dataset& one, const Dataset& other) {
   const table::Manifest& ours = *one.state()->manifest;
   const table::Manifest& theirs = *other.state()->manifest;
-  return one.state()->location.root == other.state()->location.root &&
-         ours.version == theirs.version && ours.transaction_file == theirs.transaction_file &&
+  return one.uri() == other.uri() && ours.version == theirs.version &&
+         ours.transaction_file == theirs.transaction_file &&
          ours.timestamp_ns == theirs.timestamp_ns;
 }
 
