@@ -44,19 +44,19 @@ class DescriptorCache {
     const auto found = by_reader_.find(reader);
     if (found == by_reader_.end()) return nullptr;
     by_use_.splice(by_use_.begin(), by_use_, found->second);
-    return found->second->second;
+    return found->second->descriptor;
   }
 
-  Shared Add(uint64_t reader, Descriptor descriptor) {
+  Shared Add(uint64_t reader, const std::string& path, Descriptor descriptor) {
     auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
     std::list<Entry> evicted;  // closed after the lock
     const std::lock_guard lock(mutex_);
     const auto found = by_reader_.find(reader);
-    if (found != by_reader_.end()) return found->second->second;  // another thread was first
-    by_use_.emplace_front(reader, shared);
+    if (found != by_reader_.end()) return found->second->descriptor;  // another thread was first
+    by_use_.push_front({reader, path, shared});
     by_reader_.emplace(reader, by_use_.begin());
     while (by_use_.size() > limit_) {
-      by_reader_.erase(by_use_.back().first);
+      by_reader_.erase(by_use_.back().reader);
       evicted.splice(evicted.begin(), by_use_, std::prev(by_use_.end()));
     }
     return shared;
@@ -69,6 +69,20 @@ class DescriptorCache {
     if (found == by_reader_.end()) return;
     removed.splice(removed.begin(), by_use_, found->second);
     by_reader_.erase(found);
+  }
+
+  // All readers of a path.
+  void Remove(const std::string& path) {
+    std::list<Entry> removed;
+    const std::lock_guard lock(mutex_);
+    for (auto entry = by_use_.begin(); entry != by_use_.end();) {
+      const auto next = std::next(entry);
+      if (entry->path == path) {
+        by_reader_.erase(entry->reader);
+        removed.splice(removed.begin(), by_use_, entry);
+      }
+      entry = next;
+    }
   }
 
   void Clear() {
@@ -84,7 +98,12 @@ class DescriptorCache {
   }
 
  private:
-  using Entry = std::pair<uint64_t, Shared>;
+  struct Entry {
+    uint64_t reader;
+    std::string path;
+    Shared descriptor;
+  };
+
   std::mutex mutex_;
   size_t limit_ = DescriptorLimit();
   std::list<Entry> by_use_;  // last used first
@@ -184,7 +203,7 @@ class LocalReader final : public ObjectReader {
     DescriptorCache& cache = CacheOfProcess();
     if (auto open_file = cache.Find(id_)) return open_file;
     ARROW_ASSIGN_OR_RAISE(Descriptor file, OpenFile(path_, O_RDONLY, "open"));
-    return cache.Add(id_, std::move(file));
+    return cache.Add(id_, path_, std::move(file));
   }
 
   // REQUIRES: CheckRange
@@ -226,11 +245,13 @@ arrow::Result<std::shared_ptr<ObjectReader>> OpenLocalFile(const std::string& pa
   ARROW_ASSIGN_OR_RAISE(Descriptor file, OpenFile(path, O_RDONLY, "open"));
   ARROW_ASSIGN_OR_RAISE(const uint64_t size, SizeOf(file, path));
   auto reader = std::make_shared<LocalReader>(path, size);
-  CacheOfProcess().Add(reader->id(), std::move(file));
+  CacheOfProcess().Add(reader->id(), path, std::move(file));
   return reader;
 }
 
 void CloseIdleDescriptors() { CacheOfProcess().Clear(); }
+
+void CloseIdleDescriptors(const std::string& path) { CacheOfProcess().Remove(path); }
 
 size_t NumOpenDescriptors() { return CacheOfProcess().size(); }
 

@@ -21,6 +21,7 @@ arrow::Result<std::shared_ptr<ObjectReader>> OpenLocalFile(const std::string& pa
 
 // Closes what no read is using at this moment. Readers stay valid.
 void CloseIdleDescriptors();
+void CloseIdleDescriptors(const std::string& path);  // those of one file
 
 // Files that readers of this process hold open.
 size_t NumOpenDescriptors();

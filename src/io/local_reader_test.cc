@@ -57,6 +57,23 @@ TEST(LocalReaderTest, ReadersMayOutnumberDescriptors) {
   EXPECT_EQ(DescriptorsOfProcess(), before);
 }
 
+TEST(LocalReaderTest, FilesThatAreDeletedAreNotHeldOpen) {
+  const TemporaryFolder folder;
+  std::vector<std::shared_ptr<ObjectReader>> readers;
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_THAT(LocalStore()->Put(FileOf(folder, i), BytesOf("bytes")), IsOk());
+    readers.push_back(OpenLocalFile(FileOf(folder, i), std::nullopt).ValueOrDie());
+  }
+  readers.push_back(OpenLocalFile(FileOf(folder, 1), std::nullopt).ValueOrDie());
+  const size_t before = NumOpenDescriptors();
+  ASSERT_THAT(LocalStore()->Delete(FileOf(folder, 1)), IsOk());
+  EXPECT_EQ(NumOpenDescriptors(), before - 2);
+  EXPECT_THAT(readers[0]->Read({0, 5}), IsOk());
+  EXPECT_THAT(readers[1]->Read({0, 5}), IsError(ErrorKind::kFileNotFound, FileOf(folder, 1)));
+  ASSERT_THAT(LocalStore()->DeleteFolder(folder.path()), IsOk());
+  EXPECT_EQ(NumOpenDescriptors(), 0);
+}
+
 TEST(LocalReaderTest, WhereDescriptorsRunOutIdleOnesAreClosed) {
   const TemporaryFolder folder;
   std::vector<std::shared_ptr<ObjectReader>> readers;

@@ -224,6 +224,7 @@ class LocalObjectStore final : public ObjectStore {
     if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
       return PosixError(path, "delete", errno);
     }
+    CloseIdleDescriptors(path);  // else its bytes would stay on the disk as long as it has a reader
     return arrow::Status::OK();
   }
 
@@ -231,6 +232,7 @@ class LocalObjectStore final : public ObjectStore {
     const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kDelete);
     std::error_code error;
     std::filesystem::remove_all(folder, error);
+    CloseIdleDescriptors();
     return error ? PosixError(folder, "delete", error.value()) : arrow::Status::OK();
   }
 
