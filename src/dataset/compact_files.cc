@@ -32,7 +32,7 @@ bool ChangedNothing(const RewriteResult& result) {
   });
 }
 
-NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table) {
+NewFiles NewFilesOf(const std::vector<RewriteResult>& results, const table::TableLocation& table) {
   NewFiles files(table.store);
   for (const RewriteResult& result : results) {
     for (const FragmentMetadata& fragment : result.new_fragments) {
@@ -47,7 +47,7 @@ NewFiles FilesOf(const std::vector<RewriteResult>& results, const table::TableLo
 void DropUnchanged(const table::TableLocation& table, std::vector<RewriteResult>* results) {
   const auto idle = std::stable_partition(
       results->begin(), results->end(), [](const auto& result) { return !ChangedNothing(result); });
-  const NewFiles unused = FilesOf({idle, results->end()}, table);
+  const NewFiles unused = NewFilesOf({idle, results->end()}, table);
   results->erase(idle, results->end());
 }
 
@@ -59,7 +59,7 @@ arrow::Result<CompactionResult> CommitResults(const Dataset& dataset,
                                               const CheckResults& check) {
   const table::TableLocation& table = dataset.state()->location;
   DropUnchanged(table, &results);
-  NewFiles files = FilesOf(results, table);
+  NewFiles files = NewFilesOf(results, table);
   if (check) ARROW_RETURN_NOT_OK(check(results));
   auto committed = CommitCompaction(dataset, results, options);
   // Unless it is certain that no version refers to the files, they stay.
@@ -131,7 +131,7 @@ class SettledRun {
     ARROW_ASSIGN_OR_RAISE(plan.tasks, MakeTasks(dataset_, added, plan.options));
     CompactionRun run = RunTasks(dataset_, plan, plan.options.progress);
     if (!run.status.ok() || !run.left.empty()) {
-      const NewFiles unused = FilesOf(run.results, dataset_.state()->location);
+      const NewFiles unused = NewFilesOf(run.results, dataset_.state()->location);
       ARROW_RETURN_NOT_OK(run.status);
       return false;
     }
@@ -146,7 +146,7 @@ class SettledRun {
     }
     std::vector<RewriteResult> replaced;
     for (auto& [task, result] : results) replaced.push_back(std::move(result));
-    const NewFiles unused = FilesOf(replaced, dataset_.state()->location);
+    const NewFiles unused = NewFilesOf(replaced, dataset_.state()->location);
     surveyed_.tasks = std::move(joined);
     return true;
   }
@@ -166,7 +166,7 @@ arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
   const CompactionOptions resolved = surveyed.plan.options;
   CompactionRun run = SettledRun(dataset, std::move(surveyed)).Run();
   if (!run.status.ok()) {
-    const NewFiles unused = FilesOf(run.results, dataset.state()->location);
+    const NewFiles unused = NewFilesOf(run.results, dataset.state()->location);
     return run.status;
   }
   ARROW_ASSIGN_OR_RAISE(auto result,

@@ -18,7 +18,7 @@ bool ShareOne(const auto& left, const auto& right) {
 
 }  // namespace
 
-FileNames FilesOf(const wire::DataFragment& fragment) {
+FileNames FileNamesOf(const wire::DataFragment& fragment) {
   FileNames files;
   for (const wire::DataFile& file : fragment.files) files.emplace(file.path, file.base_id);
   return files;
@@ -30,7 +30,7 @@ RowMoves::Moves RowMoves::MovesOf(const std::optional<table::Transaction>& trans
   const table::Operation& operation = *transaction->operation;
   const auto restate = [&](const std::vector<wire::DataFragment>& fragments) {
     for (const wire::DataFragment& each : fragments) {
-      if (fragments_.contains(each.id)) moves.restated[each.id] = FilesOf(each);
+      if (fragments_.contains(each.id)) moves.restated[each.id] = FileNamesOf(each);
     }
   };
   moves.is_known = true;
@@ -90,7 +90,7 @@ std::optional<RowMoves::Found> RowMoves::FindFor(const OpenRows& rows,
     if (!ShareOne(restated->second, known)) return Found{version, kOtherFiles};
     known.insert(restated->second.begin(), restated->second.end());
   }
-  if (known.empty() || now.files.empty() || ShareOne(FilesOf(now), known)) return std::nullopt;
+  if (known.empty() || now.files.empty() || ShareOne(FileNamesOf(now), known)) return std::nullopt;
   return Found{moves_.empty() ? rows.read_version : moves_.rbegin()->first, kOtherFiles};
 }
 
