@@ -30,8 +30,8 @@ struct CompactionOptions {
   std::optional<bool> rewrite_small_pages;
   /// Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
   /// decoded and read ahead. Where data_cache_bytes and num_threads would take more, pages end
-  /// earlier, and fewer tasks run at once. A row that is larger is still rewritten. No limit but
-  /// theirs.
+  /// earlier, and fewer tasks run at once. A row that is larger is still rewritten. At least
+  /// 64 MiB. No limit but theirs.
   std::optional<uint64_t> memory_limit;
   std::optional<uint64_t> max_rows_per_group;
   std::optional<uint64_t> max_bytes_per_file;

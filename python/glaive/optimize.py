@@ -355,7 +355,7 @@ class DatasetOptimizer:
             pages end earlier, and fewer tasks run at once. Tasks then follow sizes, as with
             ``target_bytes_per_fragment``: a fragment is rewritten with smaller ones only where that at
             least doubles it, so that what a run costs follows what was added, and more small fragments
-            may be left.
+            may be left. At least 64 MiB: ValueError below, where pages would be small ones again.
         max_overlays_per_fragment : int, default 10
             Rewrite fragments too that have more overlays than this.
         max_page_bytes : int, default 256 MiB

@@ -80,7 +80,7 @@ SETTINGS = {
     "target_rows_per_fragment": ("7", 7),
     "target_bytes_per_fragment": ("7000", 7000),
     "rewrite_small_pages": ("True", True),
-    "memory_limit": ("8000000", 8_000_000),
+    "memory_limit": ("80000000", 80_000_000),
     "max_rows_per_group": ("9", 9),
     "max_bytes_per_file": ("10000", 10_000),
     "max_page_bytes": ("11", 11),
@@ -121,5 +121,14 @@ def test_no_limit_on_overlays(small):
     small.update_config({"lance.compaction.max_overlays_per_fragment": "none"})
     assert Compaction.plan(small, {})._native.options.max_overlays_per_fragment == 2**64 - 1
     small.update_config({"lance.compaction.memory_limit": "0"})
-    with pytest.raises(ValueError, match="lance.compaction.memory_limit: '0'.*at least 1"):
+    with pytest.raises(ValueError, match="lance.compaction.memory_limit: '0'.*at least 67108864"):
         small.optimize.compact_files()
+
+
+def test_a_limit_on_memory_that_would_make_small_pages(small):
+    before = small.version
+    for limit in (0, 1, (64 << 20) - 1):
+        with pytest.raises(ValueError, match=f"memory_limit is {limit} bytes.*at least 67108864"):
+            small.optimize.compact_files(memory_limit=limit)
+    assert glaive.dataset(small.uri).version == before
+    small.optimize.compact_files(memory_limit=64 << 20)

@@ -224,7 +224,7 @@ def random_options(draw, path):
     maybe = {
         "target_bytes_per_fragment": max(1, draw.randint(1, size)),
         "max_bytes_per_file": max(1, draw.randint(1, size)),
-        "memory_limit": draw.choice([1000, 1 << 20]),
+        "memory_limit": draw.choice([64 << 20, 1 << 30]),
         "materialize_deletions_threshold": draw.choice([0.0, 0.3]),
         "materialize_deletions": False,
         "rewrite_small_pages": True,

@@ -2,9 +2,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_code.h"
@@ -41,9 +43,15 @@ void AddDuration(CLI::App& verb, const std::string& name, Value& nanos, const st
 template <typename Choice, typename Value>
 void AddChoice(CLI::App& verb, const std::string& name, Value& value, const std::string& text,
                const std::map<std::string, Choice>& choices) {
-  CLI::CheckedTransformer one_of(choices);
-  one_of.description("");
-  verb.add_option(name, value, text)->transform(one_of)->type_name("WORD");
+  const auto choose = [&value, name, choices](const std::string& word) {
+    const auto chosen = choices.find(word);
+    if (chosen == choices.end()) {
+      throw CLI::ValidationError(
+          name, fmt::format("'{}', expected {}", word, fmt::join(std::views::keys(choices), ", ")));
+    }
+    value = chosen->second;
+  };
+  verb.add_option_function<std::string>(name, choose, text)->type_name("WORD");
 }
 
 // Each verb is a subcommand that runs with the options it has parsed.

@@ -5,23 +5,21 @@
 namespace glaive::dataset {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kLeastShare = 64 * kMiB;  // below this another task costs more than it brings
-constexpr uint64_t kMaxReadAhead = 8 * kMiB;
+constexpr uint64_t kMaxReadAhead = uint64_t{8} << 20;
 
 uint64_t PageCacheBytes(const CompactionOptions& options) {
   const uint64_t asked = options.data_cache_bytes.value_or(FileLimits().data_cache_bytes);
   if (!options.memory_limit) return asked;
   const uint64_t limit = *options.memory_limit;
   const uint64_t for_pages = (limit - std::min(kDecodedBytes, limit / 2)) / 8 * 3;
-  return std::clamp<uint64_t>(asked, 1, std::max<uint64_t>(1, for_pages));
+  return std::clamp<uint64_t>(asked, 1, for_pages);
 }
 
 }  // namespace
 
 size_t TasksAtOnce(const CompactionOptions& options, size_t num_tasks) {
   uint64_t tasks = std::min<uint64_t>(options.num_threads.value_or(1), num_tasks);
-  if (options.memory_limit) tasks = std::min(tasks, *options.memory_limit / kLeastShare);
+  if (options.memory_limit) tasks = std::min(tasks, *options.memory_limit / kLeastMemory);
   return std::max<size_t>(1, tasks);
 }
 
@@ -29,8 +27,7 @@ CompactionOptions ShareOf(const CompactionOptions& options, size_t num_tasks) {
   CompactionOptions share = options;
   share.data_cache_bytes = std::max<uint64_t>(
       1, options.data_cache_bytes.value_or(FileLimits().data_cache_bytes) / num_tasks);
-  if (options.memory_limit)
-    share.memory_limit = std::max<uint64_t>(1, *options.memory_limit / num_tasks);
+  if (options.memory_limit) share.memory_limit = *options.memory_limit / num_tasks;
   return share;
 }
 

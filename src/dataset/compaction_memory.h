@@ -11,6 +11,10 @@ namespace glaive::dataset {
 // pages (open ones, and those that are encoded and written), what is read ahead, and some MiB for
 // what is being decoded; so memory_limit leaves three eighths to pages once that is set aside.
 
+// What memory_limit has to be at least: below it pages would be small ones again, which is what a
+// compaction is to mend, and another task would cost more than it brings.
+inline constexpr uint64_t kLeastMemory = uint64_t{64} << 20;
+
 // Set aside for what a task decodes, of memory_limit at most half of its share.
 inline constexpr uint64_t kDecodedBytes = uint64_t{64} << 20;
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "dataset/compaction_memory.h"
 #include "dataset/write_session.h"
 #include "table/index_coverage.h"
 
@@ -101,7 +102,7 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   ARROW_RETURN_NOT_OK(
       from_config("target_bytes_per_fragment", resolved.target_bytes_per_fragment, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("rewrite_small_pages", resolved.rewrite_small_pages));
-  ARROW_RETURN_NOT_OK(from_config("memory_limit", resolved.memory_limit, uint64_t{1}));
+  ARROW_RETURN_NOT_OK(from_config("memory_limit", resolved.memory_limit, kLeastMemory));
   ARROW_RETURN_NOT_OK(from_config("max_rows_per_group", resolved.max_rows_per_group));
   ARROW_RETURN_NOT_OK(from_config("max_bytes_per_file", resolved.max_bytes_per_file));
   ARROW_RETURN_NOT_OK(from_config("max_page_bytes", resolved.max_page_bytes, uint64_t{1}));
@@ -135,13 +136,16 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   }
   for (const auto& [name, value] :
        {std::pair("target_bytes_per_fragment", resolved.target_bytes_per_fragment),
-        std::pair("memory_limit", resolved.memory_limit),
         std::pair("max_source_fragments", resolved.max_source_fragments),
         std::pair("max_source_rows", resolved.max_source_rows),
         std::pair("max_source_bytes", resolved.max_source_bytes),
         std::pair("num_threads", resolved.num_threads),
         std::pair("batch_size", resolved.batch_size)}) {
     if (value == 0u) return InvalidInput("{} must be greater than 0 (None for no limit)", name);
+  }
+  if (resolved.memory_limit && *resolved.memory_limit < kLeastMemory) {
+    return InvalidInput("memory_limit is {} bytes, expected at least {}: less makes small pages",
+                        *resolved.memory_limit, kLeastMemory);
   }
   if (std::isnan(*resolved.materialize_deletions_threshold)) {
     return InvalidInput("materialize_deletions_threshold is not a number");

@@ -191,7 +191,7 @@ CompactionOptions RandomOptions(std::mt19937_64& random) {
   options.target_rows_per_fragment = up_to(1) ? 1024 * 1024 : up_to(700);
   if (up_to(1)) options.target_bytes_per_fragment = 1 + up_to(uint64_t{1} << up_to(20));
   if (up_to(2) == 0) options.max_bytes_per_file = 1 + up_to(uint64_t{1} << up_to(20));
-  if (up_to(3) == 0) options.memory_limit = 1 << 20;
+  if (up_to(3) == 0) options.memory_limit = 64 << 20;
   options.materialize_deletions = up_to(4) > 0;
   options.materialize_deletions_threshold = static_cast<double>(up_to(12)) / 10 - 0.1;
   options.max_overlays_per_fragment = up_to(15);

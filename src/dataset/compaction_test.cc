@@ -239,7 +239,7 @@ TEST(CompactionTest, ASecondRunIsEmptyWithBytesToo) {
     CompactionOptions options = {.rewrite_small_pages = round % 2 == 0};
     if (round % 3 != 0) options.target_bytes_per_fragment = 1 + random() % bytes;
     if (round % 3 != 1) options.max_bytes_per_file = 1 + random() % bytes;
-    if (round % 4 == 0) options.memory_limit = 1 << 20;
+    if (round % 4 == 0) options.memory_limit = 64 << 20;
     const auto after = CompactFiles(before, options).ValueOrDie();
     EXPECT_THAT(Ids(after.dataset), UnorderedElementsAreArray(Ids(before)));
     EXPECT_THAT(PlanCompaction(after.dataset, options).ValueOrDie().tasks, IsEmpty()) << round;
