@@ -117,6 +117,28 @@ def test_the_config_is_read(small, name):
     Compaction.plan(small, {name: value})
 
 
+@pytest.mark.parametrize(
+    "name", ["io_buffer_size", "binary_copy_read_batch_bytes", "defer_index_remap"]
+)
+def test_the_config_is_checked_where_it_has_no_effect(small, name):
+    key = f"lance.compaction.{name}"
+    small.update_config({key: "true" if name == "defer_index_remap" else "+7"})
+    Compaction.plan(small, {})
+    small.update_config({key: "many"})
+    with pytest.raises(ValueError, match=f"{re.escape(key)}: 'many'"):
+        small.optimize.compact_files()
+
+
+def test_signs_in_the_config(small):
+    key = "lance.compaction.target_rows_per_fragment"
+    small.update_config({key: "+7"})
+    assert Compaction.plan(small, {})._native.options.target_rows_per_fragment == 7
+    for wrong in ("+", "++7", "+-7"):
+        small.update_config({key: wrong})
+        with pytest.raises(ValueError, match=re.escape(f"{key}: '{wrong}'")):
+            Compaction.plan(small, {})
+
+
 def test_no_limit_on_overlays(small):
     small.update_config({"lance.compaction.max_overlays_per_fragment": "none"})
     assert Compaction.plan(small, {})._native.options.max_overlays_per_fragment == 2**64 - 1

@@ -41,8 +41,10 @@ class ConfigValue {
   arrow::Status To(std::optional<Number>& option, Number least = 0) const {
     if (option || !text_) return arrow::Status::OK();
     Number value{};
-    const char* end = text_->data() + text_->size();
-    const auto [rest, error] = std::from_chars(text_->data(), end, value);
+    const char* begin = text_->data();
+    const char* end = begin + text_->size();
+    if (text_->starts_with('+') && !text_->starts_with("+-")) ++begin;  // std::from_chars has none
+    const auto [rest, error] = std::from_chars(begin, end, value);
     if (error != std::errc() || rest != end || value != value) return Refuse("a number");
     if (value < least) return Refuse(fmt::format("at least {}", least));
     option = value;
@@ -120,6 +122,13 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
   ARROW_RETURN_NOT_OK(
       ConfigValue(config, "max_overlays_per_fragment").ToLimit(resolved.max_overlays_per_fragment));
+  // Without effect here; a value that cannot be is an error as for every reader of the config.
+  std::optional<uint64_t> io_buffer_size;
+  std::optional<uint64_t> copy_bytes;
+  std::optional<bool> defer_index_remap;
+  ARROW_RETURN_NOT_OK(from_config("io_buffer_size", io_buffer_size));
+  ARROW_RETURN_NOT_OK(from_config("binary_copy_read_batch_bytes", copy_bytes));
+  ARROW_RETURN_NOT_OK(from_config("defer_index_remap", defer_index_remap));
 
   resolved.target_rows_per_fragment =
       resolved.target_rows_per_fragment.value_or(kDefaultTargetRows);
