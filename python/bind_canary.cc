@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "call.h"
+#include "repr.h"
 
 namespace glaive::python {
 
@@ -16,7 +17,8 @@ void BindCanary(nb::module_& m) {
   nb::class_<CanaryReport>(m, "CanaryReport")
       .def_ro("rows", &CanaryReport::rows)
       .def_ro("old_fragments", &CanaryReport::old_fragments)
-      .def_ro("new_fragments", &CanaryReport::new_fragments);
+      .def_ro("new_fragments", &CanaryReport::new_fragments)
+      .def("__repr__", Repr{"rows", "old_fragments", "new_fragments"});
   m.def(
       "check_rewrites",
       [](const Dataset& dataset, const std::vector<RewriteResult>& results) {

@@ -11,6 +11,7 @@
 
 #include "bindings.h"
 #include "call.h"
+#include "repr.h"
 
 namespace glaive::python {
 
@@ -28,6 +29,11 @@ auto Interruptible(CompactionOptions options, Work&& work) {
   const Call call;
   options.progress = call.PollSignals();
   return call.Run([&] { return work(options); });
+}
+
+std::string Counted(const char* name, uint64_t version, const char* what, size_t number) {
+  return std::string(name) + "(read_version=" + std::to_string(version) + ", " + what + "=<" +
+         std::to_string(number) + ">)";
 }
 
 void BindOptions(nb::module_& m) {
@@ -68,19 +74,27 @@ void BindValues(nb::module_& m) {
       .def_ro("fragments_removed", &CompactionMetrics::fragments_removed)
       .def_ro("fragments_added", &CompactionMetrics::fragments_added)
       .def_ro("files_removed", &CompactionMetrics::files_removed)
-      .def_ro("files_added", &CompactionMetrics::files_added);
+      .def_ro("files_added", &CompactionMetrics::files_added)
+      .def("__repr__",
+           Repr{"fragments_removed", "fragments_added", "files_removed", "files_added"});
   nb::class_<CompactionTask>(m, "CompactionTask")
       .def_ro("read_version", &CompactionTask::read_version)
       .def_ro("fragments", &CompactionTask::fragments)
       .def_ro("options", &CompactionTask::options)
       .def_static("from_json", &FromJson<CompactionTask>, "json"_a)
-      .def("to_json", &CompactionTask::ToJson);
+      .def("to_json", &CompactionTask::ToJson)
+      .def("__repr__", [](const CompactionTask& task) {
+        return Counted("CompactionTask", task.read_version, "fragments", task.fragments.size());
+      });
   nb::class_<CompactionPlan>(m, "CompactionPlan")
       .def_ro("read_version", &CompactionPlan::read_version)
       .def_ro("options", &CompactionPlan::options)
       .def_ro("tasks", &CompactionPlan::tasks)
       .def_static("from_json", &FromJson<CompactionPlan>, "json"_a)
-      .def("to_json", &CompactionPlan::ToJson);
+      .def("to_json", &CompactionPlan::ToJson)
+      .def("__repr__", [](const CompactionPlan& plan) {
+        return Counted("CompactionPlan", plan.read_version, "tasks", plan.tasks.size());
+      });
   nb::class_<RewriteResult>(m, "RewriteResult")
       .def_ro("read_version", &RewriteResult::read_version)
       .def_ro("metrics", &RewriteResult::metrics)
@@ -88,16 +102,19 @@ void BindValues(nb::module_& m) {
       .def_ro("new_fragments", &RewriteResult::new_fragments)
       .def_ro("summary", &RewriteResult::summary)
       .def_static("from_json", &FromJson<RewriteResult>, "json"_a)
-      .def("to_json", &RewriteResult::ToJson);
+      .def("to_json", &RewriteResult::ToJson)
+      .def("__repr__", Repr{"read_version", "metrics"});
   nb::class_<LeftTask>(m, "LeftTask")
       .def_ro("fragment_ids", &LeftTask::fragment_ids)
       .def_prop_ro("reason", [](const LeftTask& left) { return left.reason.message(); })
-      .def_prop_ro("retryable", [](const LeftTask& left) { return IsRetryable(left.reason); });
+      .def_prop_ro("retryable", [](const LeftTask& left) { return IsRetryable(left.reason); })
+      .def("__repr__", Repr{"fragment_ids", "reason", "retryable"});
   nb::class_<CompactionResult>(m, "CompactionResult")
       .def_ro("dataset", &CompactionResult::dataset)
       .def_ro("metrics", &CompactionResult::metrics)
       .def_ro("summary", &CompactionResult::summary)
-      .def_ro("left", &CompactionResult::left);
+      .def_ro("left", &CompactionResult::left)
+      .def("__repr__", Repr{"dataset.version", "metrics", "left"});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "bindings.h"
 #include "call.h"
+#include "repr.h"
 
 namespace glaive::python {
 
@@ -43,22 +44,29 @@ void BindReport(nb::module_& m) {
       .def_ro("tasks", &CompactionLoad::tasks)
       .def_ro("fragments", &CompactionLoad::fragments)
       .def_ro("rows", &CompactionLoad::rows)
-      .def_ro("bytes", &CompactionLoad::bytes);
+      .def_ro("bytes", &CompactionLoad::bytes)
+      .def("__repr__", Repr{"tasks", "fragments", "rows", "bytes"});
   nb::class_<CompactionReport, StepReport>(m, "CompactionReport")
       .def_ro("done", &CompactionReport::done)
       .def_ro("left", &CompactionReport::left)
       .def_ro("commits", &CompactionReport::commits)
       .def_ro("metrics", &CompactionReport::metrics)
       .def_ro("written", &CompactionReport::written)
-      .def_ro("canary", &CompactionReport::canary);
+      .def_ro("canary", &CompactionReport::canary)
+      .def("__repr__",
+           Repr{"outcome", "why", "done", "left", "metrics.fragments_added", "commits", "seconds"});
   nb::class_<CleanupReport, StepReport>(m, "CleanupReport")
       .def_ro("removed", &CleanupReport::removed)
       .def_ro("tagged_versions", &CleanupReport::tagged_versions)
-      .def_ro("branched_versions", &CleanupReport::branched_versions);
+      .def_ro("branched_versions", &CleanupReport::branched_versions)
+      .def("__repr__", Repr{"outcome", "why", "removed.old_versions", "removed.bytes_removed",
+                            "tagged_versions", "branched_versions", "seconds"});
   nb::class_<SweepReport, StepReport>(m, "SweepReport")
       .def_ro("removed", &SweepReport::removed)
       .def_ro("young_files", &SweepReport::young_files)
-      .def_ro("young_bytes", &SweepReport::young_bytes);
+      .def_ro("young_bytes", &SweepReport::young_bytes)
+      .def("__repr__", Repr{"outcome", "why", "removed.data_files_removed", "removed.bytes_removed",
+                            "young_files", "young_bytes", "seconds"});
   nb::class_<MaintenanceReport>(m, "MaintenanceReport")
       .def_ro("dataset", &MaintenanceReport::dataset)
       .def_ro("version_before", &MaintenanceReport::version_before)
@@ -68,7 +76,9 @@ void BindReport(nb::module_& m) {
       .def_ro("compaction", &MaintenanceReport::compaction)
       .def_ro("cleanup", &MaintenanceReport::cleanup)
       .def_ro("sweep", &MaintenanceReport::sweep)
-      .def_ro("seconds", &MaintenanceReport::seconds);
+      .def_ro("seconds", &MaintenanceReport::seconds)
+      .def("__repr__", Repr{"version_before", "version", "dry_run", "compaction", "cleanup",
+                            "sweep", "seconds"});
 }
 
 }  // namespace

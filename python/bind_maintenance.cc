@@ -9,6 +9,7 @@
 
 #include "bindings.h"
 #include "call.h"
+#include "repr.h"
 
 namespace glaive::python {
 
@@ -28,19 +29,6 @@ const char* NameOf(CleanupFileKind kind) {
   return "";
 }
 
-std::string TextOf(const RemovalStats& stats) {
-  const auto part = [](const char* name, uint64_t value) {
-    return ", " + std::string(name) + "=" + std::to_string(value);
-  };
-  return "CleanupStats(bytes_removed=" + std::to_string(stats.bytes_removed) +
-         part("old_versions", stats.old_versions) +
-         part("data_files_removed", stats.data_files_removed) +
-         part("transaction_files_removed", stats.transaction_files_removed) +
-         part("index_files_removed", stats.index_files_removed) +
-         part("deletion_files_removed", stats.deletion_files_removed) +
-         part("failed_deletes", stats.failed_deletes) + ")";
-}
-
 void BindResults(nb::module_& m) {
   nb::class_<RemovalStats>(m, "CleanupStats")
       .def_ro("bytes_removed", &RemovalStats::bytes_removed)
@@ -50,16 +38,20 @@ void BindResults(nb::module_& m) {
       .def_ro("index_files_removed", &RemovalStats::index_files_removed)
       .def_ro("deletion_files_removed", &RemovalStats::deletion_files_removed)
       .def_ro("failed_deletes", &RemovalStats::failed_deletes)
-      .def("__repr__", [](const RemovalStats& stats) { return TextOf(stats); });
+      .def("__repr__",
+           Repr{"bytes_removed", "old_versions", "data_files_removed", "transaction_files_removed",
+                "index_files_removed", "deletion_files_removed", "failed_deletes"});
   nb::class_<CleanupCandidate>(m, "CleanupCandidateFile")
       .def_ro("path", &CleanupCandidate::path)
       .def_prop_ro("kind", [](const CleanupCandidate& file) { return NameOf(file.kind); })
       .def_ro("unverified", &CleanupCandidate::unverified)
-      .def_ro("size_bytes", &CleanupCandidate::size_bytes);
+      .def_ro("size_bytes", &CleanupCandidate::size_bytes)
+      .def("__repr__", Repr{"path", "kind", "unverified", "size_bytes"});
   nb::class_<ReferencedBranch>(m, "CleanupReferencedBranch")
       .def_ro("name", &ReferencedBranch::name)
       .def_ro("referenced_version", &ReferencedBranch::referenced_version)
-      .def_ro("cleanup_candidate", &ReferencedBranch::cleanup_candidate);
+      .def_ro("cleanup_candidate", &ReferencedBranch::cleanup_candidate)
+      .def("__repr__", Repr{"name", "referenced_version", "cleanup_candidate"});
   nb::class_<CleanupExplanation>(m, "CleanupExplanation")
       .def_ro("read_version", &CleanupExplanation::read_version)
       .def_ro("stats", &CleanupExplanation::stats)
@@ -67,7 +59,8 @@ void BindResults(nb::module_& m) {
       .def_ro("candidate_files_truncated", &CleanupExplanation::is_truncated)
       .def_ro("candidate_file_limit", &CleanupExplanation::candidate_limit)
       .def_ro("referenced_branches", &CleanupExplanation::referenced_branches)
-      .def_ro("warnings", &CleanupExplanation::warnings);
+      .def_ro("warnings", &CleanupExplanation::warnings)
+      .def("__repr__", Repr{"read_version", "stats", "warnings"});
 }
 
 void BindOptions(nb::module_& m) {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from . import _native
-from .errors import InvalidInput, unbuilt
+from .errors import InvalidInput, OutOfRange, unbuilt
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
@@ -151,8 +154,86 @@ def row_numbers(values: Any) -> memoryview:
     return memoryview(buffer)[8 * numbers.offset : 8 * (numbers.offset + len(numbers))]
 
 
-def check_size(name: str, value: Any, least: int) -> None:
-    """Raises where a count is below what makes sense."""
-    if value is not None and int(value) < least:
+def check_integer(name: str, value: Any) -> None:
+    """Raises TypeError for what is no integer, numpy's among them, and not None."""
+    if value is not None and not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an int or None, got {value!r}")
+
+
+def check_size(name: str, value: Any, least: int, *, below: int | None = 2**64) -> None:
+    """Raises where a count is no integer, below what makes sense, or more than fits."""
+    check_integer(name, value)
+    if value is not None and operator.index(value) < least:
         bound = "non-negative" if least == 0 else f"at least {least}"
-        raise InvalidInput(f"{name} must be {bound}, not {value}")
+        raise OutOfRange(f"{name} must be {bound}, not {value}")
+    if value is not None and below is not None and operator.index(value) >= below:
+        raise OutOfRange(f"{name} must be less than {below}, not {value}")
+
+
+def check_time(name: str, value: Any, *, optional: bool = False) -> None:
+    """Raises TypeError for what is no length of time."""
+    if not isinstance(value, timedelta) and not (optional and value is None):
+        wanted = "a datetime.timedelta or None" if optional else "a datetime.timedelta"
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+
+
+def check_texts(name: str, values: Any, *, with_none: bool = False) -> None:
+    """Raises TypeError for what is no dict of str to str, or to None where that is allowed."""
+    known = (str, type(None)) if with_none else str
+    is_texts = isinstance(values, Mapping) and all(
+        isinstance(key, str) and isinstance(value, known) for key, value in values.items()
+    )
+    if not is_texts:
+        wanted = "str or None" if with_none else "str"
+        raise TypeError(f"{name} must be a dict of str to {wanted}, got {values!r}")
+
+
+def check_reference(name: str, reference: Any) -> None:
+    """Raises for what names no version: see `LanceDataset.checkout_version`."""
+    branch, version = None, reference
+    if isinstance(reference, tuple) and len(reference) == 2:
+        branch, version = reference
+    elif isinstance(reference, str):
+        return
+    is_number = hasattr(version, "__index__") or (version is None and version is not reference)
+    if not is_number or not isinstance(branch, (str, type(None))):
+        raise TypeError(
+            f"{name} must be an int, the name of a tag, or a tuple of a branch and a version on "
+            f"it, got {reference!r}"
+        )
+    check_size(name, version, 0)
+
+
+def set_option(options: Any, name: str, value: Any, *, attribute: str | None = None) -> None:
+    """Sets an attribute of the engine's options, which is called as the argument if not told.
+
+    Raises
+    ------
+    TypeError, OutOfRange
+        Named after the argument, with the value and what it should be.
+    """
+    try:
+        setattr(options, attribute or name, value)
+    except (TypeError, OverflowError) as error:
+        wanted = re.search(r"\(self, arg: (.*), /\) -> None", str(error))
+        if wanted is None:
+            raise
+        kinds = wanted[1].split(" | ")
+        if "int" in kinds and hasattr(value, "__index__"):
+            bound = "non-negative" if operator.index(value) < 0 else "smaller"
+            raise OutOfRange(f"{name} must be {bound}, not {value}") from None
+        kind = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+        raise TypeError(f"{name} must be {kind}, got {value!r}") from None
+
+
+# By how nanobind calls them.
+_KINDS = {
+    "int": "an int",
+    "float": "a float",
+    "bool": "a bool",
+    "str": "a str",
+    "collections.abc.Sequence[int]": "a list of int",
+    "collections.abc.Sequence[str]": "a list of str",
+    "collections.abc.Sequence[glaive._native.DatasetBasePath]": "a list of DatasetBasePath",
+    "collections.abc.Mapping[str, str]": "a dict of str to str",
+}

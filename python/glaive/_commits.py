@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _native
-from ._arguments import refuse
+from ._arguments import check_time, refuse, set_option
 from ._exchange import (
     operation_to_native,
     transaction_from_native,
@@ -19,6 +19,7 @@ from ._operations import IndexFile as IndexFile
 from ._operations import LanceOperation as LanceOperation
 from ._operations import Transaction as Transaction
 from ._options import as_durability
+from ._session import native_session
 from .errors import InvalidInput, as_commit_conflicts, as_os_errors
 
 if TYPE_CHECKING:
@@ -120,10 +121,10 @@ class CommitVerbs:
         transaction = _transaction(operation, read_version, commit_message)
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
         options.enable_stable_row_ids = bool(enable_stable_row_ids)
-        options.strict = strict
-        options.idempotency_token = idempotency_token
+        set_option(options, "strict", strict)
+        set_option(options, "idempotency_token", idempotency_token)
         options.durability = as_durability(durability)
-        options.session = None if session is None else session._session
+        options.session = native_session(session)
         with as_os_errors(), as_commit_conflicts():
             return _dataset(_native.commit(target, transaction, options))
 
@@ -157,7 +158,7 @@ class CommitVerbs:
         )
         batch = [transaction_to_native(transaction) for transaction in transactions]
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
-        options.session = None if session is None else session._session
+        options.session = native_session(session)
         target = _target(dest)
         with as_os_errors(), as_commit_conflicts():
             result = _native.commit_batch(target, batch, options)
@@ -216,7 +217,7 @@ def _transaction(
             "read_version is required for all operations except Overwrite and Restore"
         )
     transaction = _native.Transaction()
-    transaction.read_version = read_version
+    set_option(transaction, "read_version", read_version)
     transaction.operation = operation_to_native(operation)
     if message is not None:
         transaction.properties = {LANCE_COMMIT_MESSAGE_KEY: message}
@@ -231,12 +232,13 @@ def _options(
 ) -> _native.CommitOptions:
     options = _native.CommitOptions()
     options.detached = bool(detached)
-    options.max_retries = max_retries
+    set_option(options, "max_retries", max_retries)
+    check_time("commit_timeout", timeout, optional=True)
     if timeout is not None and timeout <= timedelta(0):
         raise InvalidInput(f"commit_timeout must be positive, not {timeout}")
     options.timeout_ms = None if timeout is None else -(-timeout // timedelta(milliseconds=1))
     if enable_v2_manifest_paths is not None:
-        options.enable_v2_manifest_paths = enable_v2_manifest_paths
+        set_option(options, "enable_v2_manifest_paths", enable_v2_manifest_paths)
     return options
 
 

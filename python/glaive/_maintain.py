@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _native
 from ._native import MaintenanceReport
+from ._arguments import check_time, set_option
 from ._options import compaction_options
 from .dataset import LanceDataset
 from .errors import InvalidInput
@@ -75,24 +76,27 @@ def maintain(
     if not isinstance(dataset, LanceDataset):
         dataset = LanceDataset(dataset)
     options = _native.MaintenanceOptions()
-    options.compact = compact
-    options.clean_up = cleanup
-    options.sweep = sweep
+    set_option(options, "compact", compact)
+    set_option(options, "cleanup", cleanup, attribute="clean_up")
+    set_option(options, "sweep", sweep)
     options.compaction = compaction_options(compaction or {})
-    options.canary = canary
-    options.time_limit_ns = None if time_limit is None else _nanoseconds(time_limit)
-    options.commit_interval_ns = _nanoseconds(commit_interval)
-    options.older_than_ns = None if older_than is None else _nanoseconds(older_than)
-    options.retain_versions = retain_versions
-    options.delete_rate_limit = delete_rate_limit
-    options.orphan_age_ns = _nanoseconds(orphan_age)
-    options.dry_run = dry_run
+    set_option(options, "canary", canary)
+    if time_limit is not None:
+        options.time_limit_ns = _nanoseconds("time_limit", time_limit)
+    options.commit_interval_ns = _nanoseconds("commit_interval", commit_interval)
+    if older_than is not None:
+        options.older_than_ns = _nanoseconds("older_than", older_than)
+    set_option(options, "retain_versions", retain_versions)
+    set_option(options, "delete_rate_limit", delete_rate_limit)
+    options.orphan_age_ns = _nanoseconds("orphan_age", orphan_age)
+    set_option(options, "dry_run", dry_run)
     report = _native.maintain(dataset._ds, options)
     dataset._ds = report.dataset
     return report
 
 
-def _nanoseconds(time: timedelta) -> int:
+def _nanoseconds(name: str, time: timedelta) -> int:
+    check_time(name, time)
     if time < timedelta(0):
-        raise InvalidInput(f"a length of time is not negative: {time}")
+        raise InvalidInput(f"{name} is a length of time and not negative, got {time}")
     return time // timedelta(microseconds=1) * 1000

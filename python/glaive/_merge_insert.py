@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import pyarrow as pa
 
 from . import _native
-from ._arguments import predicate
+from ._arguments import check_time, predicate, set_option
 from ._exchange import transaction_from_native
 from .errors import InvalidInput, as_os_errors, unbuilt
 from .types import _coerce_reader
@@ -47,7 +47,7 @@ class MergeInsertBuilder:
         they are, and still count as matched.
         """
         self._options.when_matched = _native.WhenMatched.update_all
-        self._options.update_condition = condition
+        set_option(self._options, "condition", condition, attribute="update_condition")
         return self
 
     def when_matched_delete(self) -> MergeInsertBuilder:
@@ -78,19 +78,18 @@ class MergeInsertBuilder:
 
     def conflict_retries(self, max_retries: int) -> MergeInsertBuilder:
         """Times to try again on a newer version when another writer got in the way; 10 at first."""
-        if max_retries < 0:
-            raise OverflowError("conflict_retries must not be negative")
-        self._options.conflict_retries = max_retries
+        set_option(self._options, "conflict_retries", max_retries)
         return self
 
     def retry_timeout(self, timeout: timedelta) -> MergeInsertBuilder:
         """How long to go on trying; 30 seconds at first."""
+        check_time("timeout", timeout)
         self._options.retry_timeout_ms = timeout // timedelta(milliseconds=1)
         return self
 
     def data_storage_version(self, version: str) -> MergeInsertBuilder:
         """What the rows are written as; the table's own by default."""
-        self._options.data_storage_version = version
+        set_option(self._options, "data_storage_version", version)
         return self
 
     def use_index(self, use_index: bool) -> MergeInsertBuilder:

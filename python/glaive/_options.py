@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._arguments import check_size
+from ._arguments import check_size, set_option
+from ._session import native_session
 from .errors import InvalidInput, unbuilt
 
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ def write_options(
     if data_storage_version is not None and data_storage_version not in _STORAGE_VERSIONS:
         raise InvalidInput(f"Unknown Lance storage version: {data_storage_version}")
     options.data_storage_version = data_storage_version
-    options.session = None if session is None else session._session
+    options.session = native_session(session)
     options.durability = as_durability(durability)
-    options.initial_bases = initial_bases or []
-    options.target_bases = target_bases or []
-    options.target_all_bases = target_all_bases
+    set_option(options, "initial_bases", initial_bases or [])
+    set_option(options, "target_bases", target_bases or [])
+    set_option(options, "target_all_bases", target_all_bases)
     options.n_jobs = n_jobs
-    check_size("n_jobs", n_jobs, 1)
+    check_size("n_jobs", n_jobs, 1, below=None)  # any number is as good as all files
     return options
 
 
@@ -68,7 +69,7 @@ def as_durability(durability: str | None) -> _native.Durability:
     """Whether a version is on stable storage before it is reported."""
     known = _native.Durability
     modes = {None: known.default, "commit": known.commit, "none": known.none}
-    if durability not in modes:
+    if not isinstance(durability, (str, type(None))) or durability not in modes:
         raise InvalidInput(f"Invalid durability {durability}: commit and none are known")
     return modes[durability]
 
@@ -86,7 +87,7 @@ def _file_limits(**limits: int | None) -> _native.FileLimits:
     for name, value in limits.items():
         check_size(name, value, 1)
         if value is not None:
-            setattr(options, name, int(value))
+            set_option(options, name, value)
     return options
 
 
@@ -120,12 +121,15 @@ def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
 
     ``binary_copy_read_batch_bytes`` and ``io_buffer_size`` are accepted as the hints that they are.
     """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"compaction options must be a dict, got {given!r}")
     options = _native.CompactionOptions()
     for name, value in given.items():
         if name == "compaction_mode":
             options.mode = None if value is None else _compaction_mode(value)
         elif name == "excluded_fragment_ids":
-            options.excluded_fragment_ids = [int(number) for number in value or []]
+            ids = [] if value is None else value
+            set_option(options, name, list(ids) if isinstance(ids, Iterable) else ids)
         elif name == "durability":
             options.durability = as_durability(value)
         elif name == "defer_index_remap":
@@ -133,7 +137,7 @@ def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
                 unbuilt("compaction with defer_index_remap=True")
         elif name in _COMPACTION:
             if value is not None:
-                setattr(options, name, value)
+                set_option(options, name, value)
         elif name not in _HINTS and name != "canary":  # that chooses the call
             raise InvalidInput(f"Invalid compaction option: {name}")
     return options
@@ -146,7 +150,7 @@ def _compaction_mode(mode: str) -> _native.CompactionMode:
         "try_binary_copy": known.try_binary_copy,
         "force_binary_copy": known.force_binary_copy,
     }
-    if mode not in modes:
+    if not isinstance(mode, str) or mode not in modes:
         raise InvalidInput(
             f"Invalid compaction_mode {mode}: reencode, try_binary_copy and force_binary_copy"
             " are known"

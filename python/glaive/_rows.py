@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import pyarrow as pa
 
 from . import _native
-from ._arguments import predicate
+from ._arguments import check_time, predicate, set_option
 from ._merge_insert import MergeInsertBuilder
 from ._options import as_durability
 from ._write import write_dataset
@@ -58,7 +58,8 @@ class RowVerbs:
         """
         options = _native.DeleteOptions()
         options.durability = as_durability(durability)
-        options.conflict_retries = conflict_retries
+        set_option(options, "conflict_retries", conflict_retries)
+        check_time("retry_timeout", retry_timeout)
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
         condition = _predicate_on(self._ds, predicate)
         with as_os_errors():
@@ -98,11 +99,13 @@ class RowVerbs:
         durability : {"commit", "none"}, optional
             As in `write_dataset`.
         """
+        _check_updates(updates)
         options = _native.UpdateOptions()
         options.durability = as_durability(durability)
-        options.conflict_retries = conflict_retries
+        set_option(options, "conflict_retries", conflict_retries)
+        check_time("retry_timeout", retry_timeout)
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
-        options.data_storage_version = data_storage_version
+        set_option(options, "data_storage_version", data_storage_version)
         condition = None if where is None else _predicate_on(self._ds, where)
         _native.check_update(self._ds, list(updates.items()), condition)
         with as_os_errors():
@@ -117,6 +120,19 @@ class RowVerbs:
         key at the same time, by whatever columns, the later one finds the row of the other.
         """
         return MergeInsertBuilder(self, on)
+
+
+def _check_updates(updates: dict[str, str]) -> None:
+    if not isinstance(updates, Mapping):
+        raise TypeError(f"updates must be a dict of columns to SQL expressions, got {updates!r}")
+    for column, expression in updates.items():
+        if not isinstance(column, str):
+            raise TypeError(f"updates must name columns by str, got {column!r}")
+        if not isinstance(expression, str):
+            raise TypeError(
+                f"updates must give column {column!r} an SQL expression as a str, such as '5', "
+                f"got {expression!r}"
+            )
 
 
 def _predicate_on(dataset: _native.Dataset, condition: Filter) -> _native.Predicate:

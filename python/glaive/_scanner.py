@@ -11,12 +11,14 @@ import pyarrow.dataset
 
 from . import _native
 from ._arguments import (
+    check_integer,
     check_size,
     distance_metric,
     predicate,
     projection,
     query_vector,
     refuse,
+    set_option,
 )
 from .errors import InvalidInput, unbuilt
 from .fragment import LanceFragment
@@ -94,7 +96,9 @@ class ScannerBuilder:
         """Bytes that may be read ahead of the caller."""
         check_size("io_buffer_size", io_buffer_size, 1)
         if io_buffer_size is not None:
-            self._options.read_ahead_bytes = io_buffer_size
+            set_option(
+                self._options, "io_buffer_size", io_buffer_size, attribute="read_ahead_bytes"
+            )
         return self
 
     def batch_readahead(self, nbatches: int | None = None) -> ScannerBuilder:
@@ -107,17 +111,19 @@ class ScannerBuilder:
 
     def scan_in_order(self, scan_in_order: bool = True) -> ScannerBuilder:
         """False lets batches come as they are ready."""
-        self._options.ordered = scan_in_order
+        set_option(self._options, "scan_in_order", scan_in_order, attribute="ordered")
         return self
 
     def limit(self, n: int | None = None) -> ScannerBuilder:
+        check_integer("limit", n)
         check_size("Limit", n, 0)
-        self._options.limit = n
+        set_option(self._options, "limit", n)
         return self
 
     def offset(self, n: int | None = None) -> ScannerBuilder:
+        check_integer("offset", n)
         check_size("Offset", n, 0)
-        self._options.offset = n or 0
+        set_option(self._options, "offset", n or 0)
         return self
 
     def columns(self, cols: list[str] | dict[str, str] | None = None) -> ScannerBuilder:
@@ -162,12 +168,12 @@ class ScannerBuilder:
         return self
 
     def with_row_id(self, with_row_id: bool = True) -> ScannerBuilder:
-        self._options.with_row_id = with_row_id
+        set_option(self._options, "with_row_id", with_row_id)
         return self
 
     def with_row_address(self, with_row_address: bool = True) -> ScannerBuilder:
         """Adds ``_rowaddr``: the fragment's id in the upper 32 bits, the row in the lower."""
-        self._options.with_row_address = with_row_address
+        set_option(self._options, "with_row_address", with_row_address)
         return self
 
     def late_materialization(self, late_materialization: bool | list[str]) -> ScannerBuilder:
@@ -233,13 +239,14 @@ class ScannerBuilder:
         `column` has a vector index and `use_index` is left at True.
         """
         search = _native.NearestQuery(column, query_vector(self.ds.schema, column, q))
+        check_integer("k", k)
         check_size("Nearest-K", k, 1)
         if k is not None:
-            search.k = k
+            set_option(search, "k", k)
         search.metric = distance_metric(metric)
         if distance_range is not None:
             search.min_distance, search.max_distance = distance_range
-        search.use_index = use_index
+        set_option(search, "use_index", use_index)
         self._nearest = search
         return self
 
@@ -248,7 +255,7 @@ class ScannerBuilder:
 
     def include_deleted_rows(self, flag: bool) -> ScannerBuilder:
         """Deleted rows come too, with a null ``_rowid``."""
-        self._options.include_deleted_rows = flag
+        set_option(self._options, "include_deleted_rows", flag)
         return self
 
     def full_text_search(self, query: Any, columns: list[str] | None = None) -> ScannerBuilder:
@@ -271,6 +278,10 @@ class ScannerBuilder:
 
     def order_by(self, orderings: list[ColumnOrdering] | None) -> ScannerBuilder:
         """Sorts the rows by columns of the table: the first one, then the others among equals."""
+        if isinstance(orderings, str) or not isinstance(orderings or [], Iterable):
+            raise TypeError(
+                f"order_by must be a list of columns' names or ColumnOrdering, got {orderings!r}"
+            )
         keys = []
         for order in orderings or []:
             if isinstance(order, str):

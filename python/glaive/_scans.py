@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._arguments import projection, refuse, row_numbers
+from ._arguments import check_integer, projection, refuse, row_numbers
 from ._scanner import ColumnOrdering, LanceScanner, ScannerBuilder
 from .errors import InvalidInput, as_os_errors
 
@@ -299,10 +299,13 @@ class ScanVerbs:
 
     def head(self, num_rows: int, **kwargs: Any) -> pa.Table:
         """The first rows; `kwargs` are the scanner's."""
+        check_integer("num_rows", num_rows)
         return self.scanner(**{**kwargs, "limit": num_rows}).to_table()
 
     def slice(self, start: int, end: int, columns: Columns = None) -> pa.Table:
         """The rows from `start` on, before `end`."""
+        check_integer("start", start)
+        check_integer("end", end)
         if start < 0:
             raise InvalidInput(f"start must be non-negative, not {start}")
         if end < start:
@@ -340,5 +343,6 @@ class ScanVerbs:
     ) -> pa.Table:
         """Rows drawn at random, each at most once."""
         refuse("sample", **kwargs)
+        check_integer("num_rows", num_rows)
         rows = random.sample(range(self.count_rows()), num_rows)
         return self.take(rows if randomize_order else sorted(rows), columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
-from ._arguments import refuse
+from ._arguments import check_size, refuse
 
 
 class Session:
@@ -36,6 +36,7 @@ class Session:
             index_cache_backend=index_cache_backend,
             metadata_cache_backend=metadata_cache_backend,
         )
+        check_size("metadata_cache_size_bytes", metadata_cache_size_bytes, 0)
         if metadata_cache_size_bytes is None:
             self._session = _native.Session()
         else:
@@ -58,3 +59,10 @@ class Session:
     def is_same_as(self, other: Session) -> bool:
         """Whether both are one cache."""
         return self._session.is_same_as(other._session)
+
+
+def native_session(session: Session | None) -> _native.Session | None:
+    """The engine's session, for calls that take one or None."""
+    if session is not None and not isinstance(session, Session):
+        raise TypeError(f"session must be a Session or None, got {session!r}")
+    return None if session is None else session._session

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pyarrow as pa
 
 from . import _native
-from ._arguments import refuse, uri_text
+from ._arguments import (
+    check_integer,
+    check_reference,
+    check_size,
+    check_texts,
+    check_time,
+    refuse,
+    set_option,
+    uri_text,
+)
 from ._delta import DatasetDelta, make_delta
 from ._refs import Branches, Reference, Tags
 from ._version_entry import Version
@@ -59,6 +68,7 @@ class VersionVerbs:
         A number counts on the branch at hand, text is a tag's name. A tuple is a branch, None for
         the main one, and a version on it, None for its newest. OSError where there is no such.
         """
+        check_reference("version", version)
         with as_os_errors():
             return self._with(_native.checkout(self._ds, version))
 
@@ -82,6 +92,8 @@ class VersionVerbs:
     ) -> Any:
         """A new branch of a version, the one at hand without a `reference`; as a new object."""
         refuse("create_branch", storage_options=storage_options)
+        if reference is not None:
+            check_reference("reference", reference)
         with as_os_errors():
             return self._with(_native.create_branch(self._ds, branch, reference))
 
@@ -97,6 +109,7 @@ class VersionVerbs:
         They must stay for it. `kwargs` are those of `glaive.dataset`.
         """
         refuse("shallow_clone", storage_options=storage_options)
+        check_reference("reference", reference)
         with as_os_errors():
             clone = _native.shallow_clone(self._ds, uri_text(target_path), reference)
         return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
@@ -113,6 +126,7 @@ class VersionVerbs:
         `kwargs` are those of `glaive.dataset`.
         """
         refuse("deep_clone", storage_options=storage_options)
+        check_reference("reference", reference)
         with as_os_errors():
             clone = _native.deep_clone(self._ds, uri_text(target_path), reference)
         return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
@@ -170,6 +184,7 @@ class VersionVerbs:
         delete_concurrency : int, optional
             Accepted; files are deleted one by one.
         """
+        check_integer("delete_concurrency", delete_concurrency)
         if delete_concurrency is not None and delete_concurrency < 1:
             raise RefusedInput(f"delete_concurrency must be at least 1, not {delete_concurrency}")
         options = _cleanup_options(
@@ -196,6 +211,7 @@ class VersionVerbs:
         max_files: int = 1000,
     ) -> _native.CleanupExplanation:
         """What `cleanup_old_versions` would delete, with its files if `include_files`."""
+        check_integer("max_files", max_files)
         if max_files <= 0:
             raise InvalidInput("max_files must be positive")
         options = _cleanup_options(
@@ -273,6 +289,7 @@ class VersionVerbs:
         With `replace` all other keys go. Returns the config that there is then, as the three
         methods below do for theirs.
         """
+        check_texts("values", values, with_none=True)
         self._ds = _native.update_config(self._ds, values, replace)
         return self._ds.config
 
@@ -284,6 +301,7 @@ class VersionVerbs:
         self, values: dict[str, str | None], *, replace: bool = False
     ) -> dict[str, str]:
         """Sets keys of what users note of the table, as `update_config` does."""
+        check_texts("values", values, with_none=True)
         self._ds = _native.update_table_metadata(self._ds, values, replace)
         return self._ds.table_metadata
 
@@ -291,6 +309,7 @@ class VersionVerbs:
         self, values: dict[str, str | None], *, replace: bool = False
     ) -> dict[str, str]:
         """Sets keys of the schema's metadata, as `update_config` does."""
+        check_texts("values", values, with_none=True)
         self._ds = _native.update_schema_metadata(self._ds, values, replace)
         return self.schema_metadata
 
@@ -336,15 +355,16 @@ def _cleanup_options(
 ) -> _native.CleanupOptions:
     if older_than is None and retain_versions is None and versions is None:
         older_than = timedelta(days=14)
+    check_time("older_than", older_than, optional=True)
     options = _native.CleanupOptions()
     if older_than:
         older_than = max(older_than, timedelta())  # a time to come is as good as now
         options.older_than_ns = older_than // timedelta(microseconds=1) * 1000
-    options.retain_versions = retain_versions
-    options.versions = versions
-    options.delete_unverified = delete_unverified
-    options.error_if_tagged_old_versions = error_if_tagged_old_versions
-    options.delete_rate_limit = delete_rate_limit
+    set_option(options, "retain_versions", retain_versions)
+    set_option(options, "versions", versions)
+    set_option(options, "delete_unverified", delete_unverified)
+    set_option(options, "error_if_tagged_old_versions", error_if_tagged_old_versions)
+    set_option(options, "delete_rate_limit", delete_rate_limit)
     return options
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._arguments import refuse, uri_text
+from ._arguments import refuse, set_option, uri_text
 from ._options import write_options
 from ._write_target import WriteTarget
 from .errors import as_os_errors
@@ -156,13 +156,13 @@ def write_dataset(
         n_jobs=n_jobs,
     )
     if enable_v2_manifest_paths is not None:
-        options.enable_v2_manifest_paths = enable_v2_manifest_paths
+        set_option(options, "enable_v2_manifest_paths", enable_v2_manifest_paths)
     if enable_stable_row_ids is not None:
-        options.enable_stable_row_ids = enable_stable_row_ids
+        set_option(options, "enable_stable_row_ids", enable_stable_row_ids)
     if auto_cleanup_options is not None:
         options.initial_config = _auto_cleanup_config(auto_cleanup_options)
-    options.commit_message = commit_message
-    options.transaction_properties = transaction_properties or {}
+    set_option(options, "commit_message", commit_message)
+    set_option(options, "transaction_properties", transaction_properties or {})
     if isinstance(uri, LanceDataset):
         target: Any = uri._ds
     elif isinstance(uri, WriteTarget):

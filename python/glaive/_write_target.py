@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
-from ._arguments import uri_text
-from ._session import Session
+from ._arguments import check_size, check_texts, uri_text
+from ._session import Session, native_session
 
 
 class WriteTarget:
@@ -65,12 +65,14 @@ class WriteTarget:
         NotFound
             There is no such table or version.
         """
+        check_size("version", version, 0)
+        check_texts("storage_options", storage_options or {})
         return cls(
             _native.cached_write_target(
                 uri_text(uri),
                 version,
                 storage_options or {},
-                None if session is None else session._session,
+                native_session(session),
             )
         )
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset
 
 from . import _native
-from ._arguments import refuse, uri_text
+from ._arguments import check_reference, check_size, refuse, uri_text
 from ._columns import ColumnVerbs
 from ._commits import LANCE_COMMIT_MESSAGE_KEY as LANCE_COMMIT_MESSAGE_KEY
 from ._commits import BulkCommitResult as BulkCommitResult
@@ -31,6 +31,7 @@ from ._scanner import LanceScanner as LanceScanner
 from ._scanner import ScannerBuilder as ScannerBuilder
 from ._scans import ScanVerbs
 from ._session import Session as Session
+from ._session import native_session
 from ._staged import ColumnWriteVerbs
 from ._staged import StagedColumns as StagedColumns
 from ._stats import LanceStats
@@ -109,11 +110,12 @@ class LanceDataset(
         self._storage_options = storage_options
         self._default_scan_options = default_scan_options
         self._read_params = read_params
-        native_session = None if session is None else session._session
+        cache = native_session(session)
         if version is None:
-            self._ds = _native.Dataset.open(uri_text(uri), None, native_session)
+            self._ds = _native.Dataset.open(uri_text(uri), None, cache)
         else:
-            self._ds = _native.open_reference(uri_text(uri), version, native_session)
+            check_reference("version", version)
+            self._ds = _native.open_reference(uri_text(uri), version, cache)
 
     def _with(self, native: _native.Dataset) -> LanceDataset:
         other = LanceDataset.__new__(type(self))
@@ -253,6 +255,7 @@ class LanceDataset(
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """The fragment with this id, or None."""
+        check_size("fragment_id", fragment_id, 0)
         entry = self._ds.get_fragment(fragment_id)
         return None if entry is None else LanceFragment(self, None, fragment=entry)
 

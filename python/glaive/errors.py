@@ -36,6 +36,10 @@ class InvalidInput(EngineError, ValueError):
     kind = "InvalidInput"
 
 
+class OutOfRange(InvalidInput, OverflowError):
+    """A number that is too small or too large; an OverflowError as well, which pylance raises."""
+
+
 class NotFound(EngineError, ValueError):
     """No such dataset, version, branch or tag."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
-from ._arguments import refuse, row_numbers, uri_text
+from ._arguments import refuse, row_numbers, set_option, uri_text
 from ._scanner import _batches
 from .errors import InvalidInput, unbuilt
 
@@ -210,9 +210,9 @@ class LanceFileWriter:
         )
         self._path = uri_text(path)
         self._options = _native.DataFileWriterOptions()
-        self._options.version = version
-        self._options.data_cache_bytes = data_cache_bytes
-        self._options.max_page_bytes = max_page_bytes
+        set_option(self._options, "version", version)
+        set_option(self._options, "data_cache_bytes", data_cache_bytes)
+        set_option(self._options, "max_page_bytes", max_page_bytes)
         self._writer = _inner_writer
         self._closed = False
         if schema is not None and _inner_writer is None:

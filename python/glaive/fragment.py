@@ -11,7 +11,7 @@ import pyarrow.dataset
 
 from . import _native
 from ._arguments import predicate as as_predicate
-from ._arguments import projection, refuse, row_numbers, uri_text
+from ._arguments import projection, refuse, row_numbers, set_option, uri_text
 from ._fragment_metadata import DataFile as DataFile
 from ._fragment_metadata import DeletionFile as DeletionFile
 from ._fragment_metadata import FragmentMetadata as FragmentMetadata
@@ -473,7 +473,7 @@ class FragmentSession:
         self._fragment = fragment
         self._options = _native.TakeOptions()
         self._options.columns = projection(columns, "open_session")
-        self._options.with_row_address = with_row_address
+        set_option(self._options, "with_row_address", with_row_address)
 
     def take(self, indices: Any) -> pa.Table:
         """Rows by their position among the fragment's live rows."""

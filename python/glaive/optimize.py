@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
@@ -145,7 +145,7 @@ class CompactionTask:
 
     def execute(self, dataset: LanceDataset) -> RewriteResult:
         """Writes the new files; commits nothing. On failure they are removed."""
-        native = _native.execute_compaction(dataset._ds, self._native, self._native.options)
+        native = _native.execute_compaction(_table(dataset), self._native, self._native.options)
         return RewriteResult(native)
 
     def json(self) -> str:
@@ -206,6 +206,33 @@ def _equal_json(left: str, right: str) -> bool:
     return bool(json.loads(left) == json.loads(right))
 
 
+def _table(dataset: LanceDataset) -> _native.Dataset:
+    from .dataset import LanceDataset
+
+    if not isinstance(dataset, LanceDataset):
+        raise TypeError(f"dataset must be a LanceDataset, got {dataset!r}")
+    return dataset._ds
+
+
+def _written(rewrites: Iterable[RewriteResult]) -> list[_native.RewriteResult]:
+    if isinstance(rewrites, str) or not isinstance(rewrites, Iterable):
+        raise TypeError(f"rewrites must be a list of RewriteResult, got {rewrites!r}")
+    natives = []
+    for rewrite in rewrites:
+        if not isinstance(rewrite, RewriteResult):
+            ways = {
+                str: "RewriteResult.from_json makes one of a text that RewriteResult.json gave",
+                CompactionTask: "CompactionTask.execute gives one",
+            }
+            way = ways.get(type(rewrite))
+            raise TypeError(
+                f"rewrites must be a list of RewriteResult, got a {type(rewrite).__name__} in it"
+                + (f": {way}" if way else "")
+            )
+        natives.append(rewrite._native)
+    return natives
+
+
 class Compaction:
     """Compaction in one step, or as a plan whose tasks may run elsewhere.
 
@@ -214,8 +241,9 @@ class Compaction:
 
     @staticmethod
     def execute(dataset: LanceDataset, options: CompactionOptions) -> CompactionMetrics:
+        given = compaction_options(options)
         compact = _native.compact_with_canary if options.get("canary") else _native.compact_files
-        result = compact(dataset._ds, compaction_options(options))
+        result = compact(_table(dataset), given)
         dataset._ds = result.dataset
         return _metrics(result.metrics, result.left)
 
@@ -231,8 +259,7 @@ class Compaction:
         OSError
             A row differs: the error names it, with the new file and both values.
         """
-        natives = [rewrite._native for rewrite in rewrites]
-        return _native.check_rewrites(dataset._ds, natives).rows
+        return _native.check_rewrites(_table(dataset), _written(rewrites)).rows
 
     @staticmethod
     def plan(dataset: LanceDataset, options: CompactionOptions) -> CompactionPlan:
@@ -243,7 +270,7 @@ class Compaction:
         """
         return CompactionPlan(
             _native.plan_compaction(
-                dataset._ds, compaction_options({"look_ahead": False, **options})
+                _table(dataset), compaction_options({"look_ahead": False, **options})
             )
         )
 
@@ -273,8 +300,8 @@ class Compaction:
             table was overwritten or restored meanwhile.
         """
         result = _native.commit_compaction(
-            dataset._ds,
-            [rewrite._native for rewrite in rewrites],
+            _table(dataset),
+            _written(rewrites),
             compaction_options({**(options or {}), **({"partial": True} if partial else {})}),
         )
         dataset._ds = result.dataset
