@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -152,6 +152,19 @@ def row_numbers(values: Any) -> memoryview:
     if buffer is None or len(numbers) == 0:
         return memoryview(b"")
     return memoryview(buffer)[8 * numbers.offset : 8 * (numbers.offset + len(numbers))]
+
+
+def check_text(name: str, value: Any) -> None:
+    """Raises TypeError for what is no str."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, got {value!r}")
+
+
+def check_names(name: str, values: Any) -> None:
+    """Raises TypeError for what is no list of str; a str by itself is not taken letter by letter."""
+    is_list = isinstance(values, Collection) and not isinstance(values, (str, bytes))
+    if not is_list or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{name} must be a list of str, got {values!r}")
 
 
 def check_integer(name: str, value: Any) -> None:

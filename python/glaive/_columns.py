@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pyarrow as pa
 
 from . import _native
+from ._arguments import check_names, check_text
 from .errors import InvalidInput, as_commit_conflicts, as_os_errors
 from .types import _coerce_reader
 from .udf import BatchUDF, new_columns
@@ -94,6 +95,7 @@ class ColumnVerbs:
 
     def drop_columns(self, columns: list[str]) -> None:
         """Takes columns out of the schema. No file is rewritten."""
+        check_names("columns", columns)
         self._ds = _native.drop_columns(self._ds, columns)
 
 
@@ -103,6 +105,11 @@ def _alteration(given: AlterColumn) -> _native.ColumnAlteration:
             raise InvalidInput(f"Unknown key: {key}. Valid keys are name, nullable, and data_type.")
     if "path" not in given:
         raise InvalidInput("path is required")
+    for key in ("path", "name"):
+        if key in given and given[key] is not None:  # type: ignore[literal-required]
+            check_text(key, given[key])  # type: ignore[literal-required]
+    if not isinstance(given.get("nullable"), (bool, type(None))):
+        raise TypeError(f"nullable must be a bool or None, got {given['nullable']!r}")
     kind: Any = given.get("data_type")
     return _native.ColumnAlteration(
         given["path"],

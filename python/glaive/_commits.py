@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _native
-from ._arguments import check_time, refuse, set_option
+from ._arguments import check_size, check_time, refuse, set_option
 from ._exchange import (
     operation_to_native,
     transaction_from_native,
@@ -169,12 +169,14 @@ class CommitVerbs:
 
     def read_transaction(self, version: int) -> Transaction | None:
         """The transaction that made `version`, where the version still tells."""
+        check_size("version", version, 0)
         with as_os_errors():
             transaction = _native.transaction_of(self._ds, version)
         return None if transaction is None else transaction_from_native(transaction)
 
     def get_transactions(self, recent_transactions: int = 10) -> list[Transaction | None]:
         """Those that made this version and the ones before it, newest first."""
+        check_size("recent_transactions", recent_transactions, 0)
         return [
             None if transaction is None else transaction_from_native(transaction)
             for transaction in _native.recent_transactions(self._ds, recent_transactions)

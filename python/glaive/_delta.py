@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
+from ._arguments import check_size
 from .errors import InvalidInput
 
 
@@ -49,6 +50,7 @@ def make_delta(
     dataset: Any, compared_against: int | None, begin: int | None, end: int | None
 ) -> DatasetDelta:
     if compared_against is not None:
+        check_size("compared_against", compared_against, 0)
         begin, end = _native.span_between(dataset._ds, compared_against)
     elif begin is None or end is None:
         raise InvalidInput("either compared_against, or begin_version and end_version, is needed")

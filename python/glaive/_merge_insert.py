@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import pyarrow as pa
 
 from . import _native
-from ._arguments import check_time, predicate, set_option
+from ._arguments import check_names, check_time, predicate, set_option
 from ._exchange import transaction_from_native
 from .errors import InvalidInput, as_os_errors, unbuilt
 from .types import _coerce_reader
@@ -35,7 +35,9 @@ class MergeInsertBuilder:
     """
 
     def __init__(self, dataset: LanceDataset, on: str | Iterable[str] | None = None) -> None:
-        keys = [] if on is None else [on] if isinstance(on, str) else list(on)
+        keys = [] if on is None else [on] if isinstance(on, str) else on
+        keys = list(keys) if isinstance(keys, Iterable) else keys
+        check_names("on", keys)
         self._dataset = dataset
         self._options = _native.MergeInsertOptions()
         self._options.on = _native.merge_key_columns(dataset._ds, keys)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from . import _native
+from ._arguments import check_reference, check_text, check_texts
 from .errors import InvalidInput, as_os_errors
 
 # A version on the branch at hand, a tag, or a branch and a version on it, None for its newest.
@@ -54,24 +55,34 @@ class Tags:
         return _ordered(self.list(), "version", order)
 
     def get_version(self, tag: str) -> int:
+        check_text("tag", tag)
         with as_os_errors("Ref is invalid"):
             return _native.get_tag(self._ds, tag).version
 
     def create(self, tag: str, reference: Reference | None = None) -> None:
         """Names a version; the one at hand without a `reference`."""
+        check_text("tag", tag)
+        if reference is not None:
+            check_reference("reference", reference)
         with as_os_errors("Ref is invalid"):
             _native.create_tag(self._ds, tag, reference)
 
     def delete(self, tag: str) -> None:
+        check_text("tag", tag)
         with as_os_errors("Ref is invalid"):
             _native.delete_tag(self._ds, tag)
 
     def update(self, tag: str, reference: Reference | None = None) -> None:
         """Points a tag to another version."""
+        check_text("tag", tag)
+        if reference is not None:
+            check_reference("reference", reference)
         with as_os_errors("Ref is invalid"):
             _native.update_tag(self._ds, tag, reference)
 
     def replace_metadata(self, tag: str, metadata: dict[str, str]) -> None:
+        check_text("tag", tag)
+        check_texts("metadata", metadata)
         with as_os_errors("Ref is invalid"):
             _native.replace_tag_metadata(self._ds, tag, metadata)
 
@@ -95,10 +106,13 @@ class Branches:
 
     def delete(self, branch: str) -> None:
         """Deletes a branch with its versions; refused while a tag or a branch refers to it."""
+        check_text("branch", branch)
         with as_os_errors("Ref is invalid", "Ref conflict"):
             _native.delete_branch(self._ds, branch)
 
     def replace_metadata(self, branch: str, metadata: dict[str, str]) -> None:
+        check_text("branch", branch)
+        check_texts("metadata", metadata)
         with as_os_errors("Ref is invalid"):
             _native.replace_branch_metadata(self._ds, branch, metadata)
 

@@ -13,6 +13,7 @@ from . import _native
 from ._arguments import (
     check_integer,
     check_size,
+    check_text,
     distance_metric,
     predicate,
     projection,
@@ -133,6 +134,9 @@ class ScannerBuilder:
         self._options.columns = None
         self._options.computed = None
         if isinstance(cols, dict):
+            for name, expression in cols.items():
+                check_text("a column's name", name)
+                check_text(f"the expression of column {name!r}", expression)
             self._options.computed = [
                 _native.ComputedColumn(name, expression) for name, expression in cols.items()
             ]

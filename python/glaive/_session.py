@@ -58,7 +58,7 @@ class Session:
 
     def is_same_as(self, other: Session) -> bool:
         """Whether both are one cache."""
-        return self._session.is_same_as(other._session)
+        return native_session(other) is not None and self._session.is_same_as(other._session)
 
 
 def native_session(session: Session | None) -> _native.Session | None:

@@ -12,8 +12,10 @@ import pyarrow as pa
 from . import _native
 from ._arguments import (
     check_integer,
+    check_names,
     check_reference,
     check_size,
+    check_text,
     check_texts,
     check_time,
     refuse,
@@ -94,6 +96,7 @@ class VersionVerbs:
         refuse("create_branch", storage_options=storage_options)
         if reference is not None:
             check_reference("reference", reference)
+        check_text("branch", branch)
         with as_os_errors():
             return self._with(_native.create_branch(self._ds, branch, reference))
 
@@ -236,6 +239,7 @@ class VersionVerbs:
 
         `progress` is called after each version with how many of how many were looked at.
         """
+        check_size("min_version", min_version, 0)
         files = _native.tracked_files(self._ds, min_version, progress)
         return _reader(
             version=pa.array([file.version for file in files], pa.int64()),
@@ -295,6 +299,7 @@ class VersionVerbs:
 
     def delete_config_keys(self, keys: list[str]) -> None:
         """Removes keys of the table's config; those that are not there are passed over."""
+        check_names("keys", keys)
         self.update_config(dict.fromkeys(keys))
 
     def update_metadata(
@@ -317,6 +322,8 @@ class VersionVerbs:
         self, field_updates: dict[str, dict[str, str | None]], *, replace: bool = False
     ) -> None:
         """Sets keys of fields' metadata, of each field by its name or dotted path."""
+        for field, values in field_updates.items():
+            check_texts(f"field_updates[{field!r}]", values, with_none=True)
         self._ds = _native.update_field_metadata(self._ds, field_updates, replace)
 
     def replace_schema_metadata(self, new_metadata: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
-from ._arguments import refuse, row_numbers, set_option, uri_text
+from ._arguments import check_names, check_size, refuse, row_numbers, set_option, uri_text
 from ._scanner import _batches
 from .errors import InvalidInput, unbuilt
 
@@ -116,6 +116,8 @@ class LanceFileReader:
             namespace_client=namespace_client,
             table_id=table_id,
         )
+        if columns is not None:
+            check_names("columns", columns)
         self._reader = _inner_reader or _native.DataFileReader.open(uri_text(path), columns)
 
     def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
@@ -126,6 +128,9 @@ class LanceFileReader:
         self, start: int, num_rows: int, *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
         """`num_rows` rows from `start` on."""
+        check_size("start", start, 0)
+        check_size("num_rows", num_rows, 0)
+        check_size("batch_size", batch_size, 1)
         return ReaderResults(self._reader.read(start, num_rows, batch_size))
 
     def take_rows(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 from . import _native
+from ._arguments import check_text
 from ._options import compaction_options
 from .errors import Unsupported, unbuilt
 from ._fragment_metadata import FragmentMetadata, from_native
@@ -114,6 +115,7 @@ class RewriteResult:
 
     @staticmethod
     def from_json(json: str) -> RewriteResult:
+        check_text("json", json)
         return RewriteResult(_native.RewriteResult.from_json(json))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -153,6 +155,7 @@ class CompactionTask:
 
     @staticmethod
     def from_json(json: str) -> CompactionTask:
+        check_text("json", json)
         return CompactionTask(_native.CompactionTask.from_json(json))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -187,6 +190,7 @@ class CompactionPlan:
 
     @staticmethod
     def from_json(json: str) -> CompactionPlan:
+        check_text("json", json)
         return CompactionPlan(_native.CompactionPlan.from_json(json))
 
     def __reduce__(self) -> tuple[Any, ...]:

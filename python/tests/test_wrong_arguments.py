@@ -96,6 +96,17 @@ WRONG_TYPES = {
     "max_retries must be an int, got '1'": lambda ds: commit(ds, max_retries="1"),
     "idempotency_token must be a str or None, got 5": lambda ds: commit(ds, idempotency_token=5),
     "commit_timeout must be a datetime.timedelta or None, got 5": lambda ds: commit(ds, commit_timeout=5),
+    "columns must be a list of str, got 'id'": lambda ds: ds.drop_columns("id"),
+    "name must be a str, got 5": lambda ds: ds.alter_columns({"path": "id", "name": 5}),
+    "nullable must be a bool or None": lambda ds: ds.alter_columns({"path": "id", "nullable": "x"}),
+    "field_updates['id'] must be a dict": lambda ds: ds.update_field_metadata({"id": {"a": 1}}),
+    "keys must be a list of str, got 'abc'": lambda ds: ds.delete_config_keys("abc"),
+    "tag must be a str, got 5": lambda ds: ds.tags.create(5, 1),
+    "branch must be a str, got 5": lambda ds: ds.branches.delete(5),
+    "on must be a list of str, got 5": lambda ds: ds.merge_insert(5),
+    "expression of column 'a' must be a str": lambda ds: ds.to_table(columns={"a": 5}),
+    "compared_against must be an int or None, got '1'": lambda ds: ds.delta("1"),
+    "json must be a str, got 5": lambda ds: RewriteResult.from_json(5),
 }  # fmt: skip
 
 
