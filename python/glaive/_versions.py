@@ -348,6 +348,9 @@ class VersionVerbs:
         transaction_properties: dict[str, str] | None = None,
     ) -> Any:
         """Adds places for files, for `write_dataset(target_bases=)`. Returns this object."""
+        for base in new_bases:
+            if not isinstance(base, _native.DatasetBasePath):
+                raise TypeError(f"new_bases must be a list of DatasetBasePath, got {base!r} in it")
         self._ds = _native.add_bases(self._ds, new_bases, transaction_properties or {})
         return self
 

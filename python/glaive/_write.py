@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._arguments import refuse, set_option, uri_text
+from ._arguments import check_size, refuse, set_option, uri_text
 from ._options import write_options
 from ._write_target import WriteTarget
 from .errors import as_os_errors
@@ -181,6 +181,7 @@ def write_dataset(
 
 def _auto_cleanup_config(options: Mapping[str, int]) -> dict[str, str]:
     age = options.get("older_than_seconds", 14 * 24 * 3600)
+    check_size("auto_cleanup_options['older_than_seconds']", age, 0)
     return {
         "lance.auto_cleanup.interval": str(options.get("interval", 20)),
         "lance.auto_cleanup.older_than": _native.format_duration(age),

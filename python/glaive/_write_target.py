@@ -85,6 +85,8 @@ class WriteTarget:
     def from_bytes(data: bytes) -> WriteTarget:
         """What `to_bytes` gave. An OSError that calls it damaged for anything else: each byte is
         checked."""
+        if not isinstance(data, bytes):
+            raise TypeError(f"data must be bytes, got {data!r}")
         return WriteTarget(_native.WriteTarget.parse(data))
 
     def to_bytes(self) -> bytes:
