@@ -144,6 +144,7 @@ def test_ctrl_c(path):
     script = f"""
 import glaive, numpy as np, os, pyarrow as pa, signal, threading
 table = pa.table({{"v": np.arange(4_000_000)}})
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     glaive.write_dataset(table, {str(path)!r}, n_jobs=3, max_rows_per_file=1000)
