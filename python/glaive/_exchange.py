@@ -82,18 +82,6 @@ def _file(file: Any) -> native.DataFileInfo:
     return made
 
 
-def _data_file(info: native.DataFileInfo) -> DataFile:
-    return DataFile(
-        info.path,
-        info.fields,
-        info.column_indices,
-        info.file_major_version,
-        info.file_minor_version,
-        info.file_size_bytes,
-        info.base_id,
-    )
-
-
 def _rows(offsets: Iterable[int], path: str) -> list[int]:
     rows = sorted(int(offset) for offset in offsets)
     for left, right in zip(rows, rows[1:]):
@@ -117,7 +105,7 @@ def _overlay(overlay: Any) -> native.OverlayFile:
 def _overlay_file(overlay: native.OverlayFile) -> LanceOperation.DataOverlayFile:
     offsets = overlay.offsets if overlay.per_field else overlay.offsets[0]
     return LanceOperation.DataOverlayFile(
-        _data_file(overlay.data_file), offsets, overlay.committed_version
+        DataFile._of(overlay.data_file), offsets, overlay.committed_version
     )
 
 
@@ -422,7 +410,7 @@ _FROM_NATIVE: dict[str, Callable[[Any], LanceOperation.BaseOperation]] = {
     ),
     "DataReplacement": lambda op: LanceOperation.DataReplacement(
         [
-            LanceOperation.DataReplacementGroup(group.fragment_id, _data_file(group.new_file))
+            LanceOperation.DataReplacementGroup(group.fragment_id, DataFile._of(group.new_file))
             for group in op.replacements
         ]
     ),

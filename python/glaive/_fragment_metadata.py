@@ -87,7 +87,10 @@ class DataFile:
 
         Its columns are matched to the table's by name.
         """
-        info = _native.describe_data_file(dataset._ds, path, base_id)
+        return cls._of(_native.describe_data_file(dataset._ds, path, base_id))
+
+    @classmethod
+    def _of(cls, info: _native.DataFileInfo) -> DataFile:
         return cls(
             info.path,
             info.fields,

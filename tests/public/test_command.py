@@ -196,20 +196,28 @@ def test_a_damaged_file_is_named(table):
     assert file.name in error_of("pages", table, expect=5)
 
 
+def interrupt(has_begun, *arguments):
+    """Runs the command until `has_begun()`, then sends it a Ctrl-C; returns what it prints after that."""
+    process = subprocess.Popen(
+        [COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.time() + 30
+    while not has_begun() and process.poll() is None and time.time() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    if process.returncode == 0:  # a loaded machine may look too late: then nothing was interrupted
+        pytest.skip("the command was faster than the signal")
+    assert process.returncode == 130, errors
+    assert errors.strip() == "glaive: interrupted: stopped by Ctrl-C"
+    return output
+
+
 def test_an_interrupted_compaction_leaves_nothing(tmp_path):
     table = tmp_path / "table"
     run("demo", "--make", table, "--fragments", 20, "--rows", 300)
     before = sorted(file for file in table.rglob("*") if file.is_file())
-    process = subprocess.Popen([COMMAND, "compact", str(table)], stderr=subprocess.PIPE, text=True)
-    deadline = time.time() + 30
-    while len(list((table / "data").iterdir())) == 20 and process.poll() is None and time.time() < deadline:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    if process.returncode == 0:
-        pytest.skip("the compaction was faster than the signal")
-    assert process.returncode == 130, errors
-    assert errors.strip() == "glaive: interrupted: stopped by Ctrl-C"
+    interrupt(lambda: len(list((table / "data").iterdir())) > 20, "compact", table)
     assert sorted(file for file in table.rglob("*") if file.is_file()) == before
 
 
@@ -218,20 +226,10 @@ def test_an_interrupted_maintenance_says_what_was_done(tmp_path):
     table = tmp_path / "table"
     run("demo", "--make", table, "--fragments", 24, "--rows", 200)
     before = lance.dataset(table).to_table()
-    command = [COMMAND, "maintain", str(table), "--target-rows-per-fragment", "400", "--json"]
-    process = subprocess.Popen(
-        [*command, "--commit-interval", "0s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    command = ["maintain", table, "--target-rows-per-fragment", "400", "--json"]
+    report = json.loads(
+        interrupt(lambda: lance.dataset(table).version >= 3, *command, "--commit-interval", "0s")
     )
-    deadline = time.time() + 30
-    while lance.dataset(table).version < 3 and process.poll() is None and time.time() < deadline:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
-    if process.returncode == 0:
-        pytest.skip("the maintenance was faster than the signal")
-    assert process.returncode == 130, errors
-    assert errors.strip() == "glaive: interrupted: stopped by Ctrl-C"
-    report = json.loads(output)
     assert [report[step]["outcome"] for step in ("compaction", "cleanup", "sweep")] == [
         "interrupted",
         "not_run",
