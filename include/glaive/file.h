@@ -43,7 +43,8 @@ struct FileInfo {
   std::vector<ColumnInfo> columns;
 };
 
-/// A Lance data file on its own, outside any table. Thread safe.
+/// A Lance data file on its own, outside any table. Thread safe. No session keeps anything of it,
+/// since another file may take its name.
 class DataFileReader {
  public:
   /// Errors: FileNotFound; Corrupt naming the byte; Unsupported for versions not read here.

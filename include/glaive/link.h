@@ -36,7 +36,8 @@ arrow::Result<LinkPlan> PlanLink(const Dataset& dataset, const LinkOptions& opti
 
 /// Makes a table at `uri` of the leading fragments of `dataset`, to try things on: its data and
 /// deletion files are hard links, or copies where the store cannot link, and `dataset` is not
-/// written to. Row ids, tags, indices and older versions are not taken along.
+/// written to. Row ids, tags, indices and older versions are not taken along. The handle given
+/// shares the session of `dataset`.
 ///
 /// Errors: as of PlanLink; AlreadyExists where there is a table.
 arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri,

@@ -95,7 +95,7 @@ arrow::Status MigrateManifestPathsV2(const Dataset& dataset);
 
 /// Deletes a table and whatever else lies in its folder. InvalidInput where files, but no version
 /// that can be read and no marker of a catalog lie; FileNotFound where nothing is, unless
-/// `ignore_not_found`.
+/// `ignore_not_found`. That is looked up in the store, whatever a session has of the table.
 arrow::Status DropDataset(std::string_view uri, bool ignore_not_found = false);
 
 }  // namespace glaive

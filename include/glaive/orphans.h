@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "glaive/progress.h"
 
 namespace glaive {
+
+class Session;
 
 enum class TableFileKind : uint8_t {
   kData,         ///< data/, with what lies beside a data file
@@ -43,6 +46,13 @@ struct FileSurvey {
   uint64_t num_versions = 0;         ///< whose references were followed: see below
 };
 
+struct SurveyOptions {
+  /// What it has of the versions is not read again; the process-wide one when null. Nothing is
+  /// added to it, since a pass over all versions would push out what others use.
+  std::shared_ptr<Session> session;
+  ProgressCallback progress;
+};
+
 /// Compares the files that lie under a table's root with what its versions refer to: all versions
 /// that are there, tagged or not, detached ones, and those of its branches. Files are listed before
 /// versions, so what is committed meanwhile is no orphan. Tables elsewhere that use these files,
@@ -51,6 +61,6 @@ struct FileSurvey {
 /// Errors: NotFound where there is no table; InvalidInput for a branch's folder (ask about its
 /// table); Corrupt or Unsupported when some version cannot be read, since what it refers to is then
 /// not known.
-arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const ProgressCallback& progress = {});
+arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const SurveyOptions& options = {});
 
 }  // namespace glaive

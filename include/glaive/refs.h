@@ -97,8 +97,8 @@ arrow::Status ReplaceBranchMetadata(const Dataset& dataset, const std::string& b
 arrow::Status DeleteBranch(const Dataset& dataset, const std::string& branch, bool force = false);
 
 /// A new table whose first version is that version, with its number. A shallow one refers to the
-/// files where they lie, so that these must stay; a deep one has copies. AlreadyExists where there
-/// is a table.
+/// files where they lie, so that these must stay; a deep one has copies. The handle given shares
+/// the session of `dataset`. AlreadyExists where there is a table.
 arrow::Result<Dataset> ShallowClone(const Dataset& dataset, std::string_view uri,
                                     const Reference& reference, const RefOptions& options = {});
 arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "glaive/write.h"
 
 namespace glaive {
+
+class Session;
 
 /// One thing that a repair does. Nothing is overwritten, and no data file is removed.
 struct RepairStep {
@@ -42,6 +45,9 @@ struct RepairOptions {
   /// files that are missing, cut or have a damaged end are found.
   bool read_values = true;
   Durability durability = Durability::kDefault;
+  /// Of the handle that Repair gives; the process-wide one when null. What is wrong is looked for
+  /// in the store, whatever a session has of it.
+  std::shared_ptr<Session> session;
   ProgressCallback progress;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "glaive/progress.h"
 
 namespace glaive {
+
+class Session;
 
 enum class VerifyDepth : uint8_t {
   /// Manifests, the size and the end of every file, deletion files, row ids. No value is read.
@@ -27,6 +30,9 @@ struct VerifyOptions {
   double sample = 1;
   std::optional<uint32_t> jobs;  ///< threads; GLAIVE_CPU_THREADS when absent
   bool survey_files = true;      ///< look for files that are missing or that nothing refers to
+  /// For that search alone, as in SurveyOptions. What is checked is read from the store: bytes that
+  /// somebody read before prove nothing about it.
+  std::shared_ptr<Session> session;
   ProgressCallback progress;
 };
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from . import _native
-from .dataset import LanceDataset
+from .dataset import LanceDataset, Session
 from .errors import InvalidInput
 from .udf import BatchUDF, new_columns
 
@@ -44,6 +44,7 @@ def backfill(
     commit_message: str | None = None,
     transaction_properties: dict[str, str] | None = None,
     progress: bool | Callable[[int, int, int], None] = False,
+    session: Session | None = None,
 ) -> BackfillStats:
     """Gives columns values in every fragment, beside other writers.
 
@@ -80,6 +81,8 @@ def backfill(
     progress : bool or callable, default False
         True draws a bar on standard error. A callable is told fragments done, fragments in all and
         rows computed by this call, on the thread that made the call.
+    session : Session, optional
+        Cache for opening the table by its URI, as in `glaive.dataset`; a handle has its own.
 
     Raises
     ------
@@ -90,7 +93,9 @@ def backfill(
     ColumnWriteConflict
         If others changed the schema so that the columns do not fit any more.
     """
-    table = dataset if isinstance(dataset, LanceDataset) else LanceDataset(dataset)
+    table = (
+        dataset if isinstance(dataset, LanceDataset) else LanceDataset(dataset, session=session)
+    )
     if isinstance(columns, pa.Field):
         columns = pa.schema([columns])
     if isinstance(columns, pa.Schema) == (fn is None):

@@ -11,7 +11,7 @@ from . import _native
 from ._native import MaintenanceReport
 from ._arguments import check_time, set_option
 from ._options import compaction_options
-from .dataset import LanceDataset
+from .dataset import LanceDataset, Session
 from .errors import InvalidInput
 from .optimize import CompactionOptions
 
@@ -31,6 +31,7 @@ def maintain(
     delete_rate_limit: int | None = None,
     orphan_age: timedelta = timedelta(days=7),
     dry_run: bool = False,
+    session: Session | None = None,
 ) -> MaintenanceReport:
     """Joins small fragments, then removes old versions, then files that no version refers to.
 
@@ -61,6 +62,8 @@ def maintain(
         has not committed yet.
     dry_run : bool, default False
         Change nothing, and report what would be done.
+    session : Session, optional
+        Cache for opening the table by its URI, as in `glaive.dataset`; a handle has its own.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def maintain(
         The steps after it are not run; what had been done stays.
     """
     if not isinstance(dataset, LanceDataset):
-        dataset = LanceDataset(dataset)
+        dataset = LanceDataset(dataset, session=session)
     options = _native.MaintenanceOptions()
     set_option(options, "compact", compact)
     set_option(options, "cleanup", cleanup, attribute="clean_up")

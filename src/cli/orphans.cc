@@ -70,7 +70,8 @@ void Print(const FileSurvey& survey) {
 arrow::Status Orphans(const OrphansOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const FileSurvey survey, [&] {
     ProgressBar bar;
-    return SurveyFiles(options.uri, [&](const Progress& progress) { return bar.Update(progress); });
+    return SurveyFiles(
+        options.uri, {.progress = [&](const Progress& progress) { return bar.Update(progress); }});
   }());
   if (options.json) {
     fmt::print("{}\n", ToJson(survey).dump(2));

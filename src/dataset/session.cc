@@ -149,6 +149,15 @@ arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableL
   return manifest;
 }
 
+arrow::Result<table::ManifestPtr> Session::State::PassingManifest(
+    const table::TableLocation& location, const table::VersionEntry& entry) {
+  const auto cached = cache.Get<CachedManifest>(KeyOf('m', location.store.get(), entry.path));
+  if (cached == nullptr) return table::ReadManifest(location, entry);
+  ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, entry));
+  if (stamp && cached->file == *stamp) return cached->manifest;
+  return table::ReadManifest(location, entry);
+}
+
 arrow::Result<WriteTarget> Session::State::LatestTarget(const table::TableLocation& location) {
   ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
   if (!entry) return NotFound("Dataset at path {} was not found", location.uri);

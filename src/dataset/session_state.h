@@ -37,6 +37,10 @@ struct Session::State final : read::FileCache {
                                                uint64_t version);
   arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
                                                const table::VersionEntry& entry);
+  // For a pass over all versions: what is not here is read and not kept, so that the pass does not
+  // push out what others use.
+  arrow::Result<table::ManifestPtr> PassingManifest(const table::TableLocation& location,
+                                                    const table::VersionEntry& entry);
 
   // Where to look for what this one does not have, before it is read; null but for PassingSession.
   std::shared_ptr<Session> base;

@@ -153,7 +153,7 @@ class Repairer {
     }
     if (!drop_.deleted_fragment_ids.empty()) ARROW_RETURN_NOT_OK(Commit(std::move(drop_)));
     if (!unlist_.removed_indices.empty()) ARROW_RETURN_NOT_OK(Commit(std::move(unlist_)));
-    return dataset::MakeDataset(table_, manifest_, nullptr);
+    return dataset::MakeDataset(table_, manifest_, options_.session);
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "dataset/file_references.h"
+#include "dataset/session_state.h"
 #include "glaive/orphans.h"
 #include "inspect/table_folders.h"
 #include "table/commit.h"
@@ -73,12 +74,13 @@ arrow::Status ListFiles(const TableFolder& folder, std::vector<FoundFile>* files
   return arrow::Status::OK();
 }
 
-arrow::Status FollowVersions(const TableFolder& folder, const ProgressCallback& progress,
-                             FileReferences* references, uint64_t* num_versions) {
+arrow::Status FollowVersions(const TableFolder& folder, Session::State& session,
+                             const ProgressCallback& progress, FileReferences* references,
+                             uint64_t* num_versions) {
   ARROW_ASSIGN_OR_RAISE(const auto manifests, inspect::ListAllManifests(folder));
   for (const inspect::NamedManifest& named : manifests) {
     if (progress) ARROW_RETURN_NOT_OK(progress({.tasks = *num_versions}));
-    const auto manifest = table::ReadManifest(folder.location, named.entry);
+    const auto manifest = session.PassingManifest(folder.location, named.entry);
     // It was cleaned up while this went on.
     if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) continue;
     if (!manifest.ok()) {
@@ -104,15 +106,17 @@ bool IsReferred(const FoundFile& file, const FileReferences& references) {
 
 }  // namespace
 
-arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const ProgressCallback& progress) {
+arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const SurveyOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto folders, inspect::ListTableFolders(uri));
   const table::TableLocation& root = folders.front().location;
   std::vector<FoundFile> files;
   for (const TableFolder& folder : folders) ARROW_RETURN_NOT_OK(ListFiles(folder, &files));
   FileReferences references(root.store);
   FileSurvey survey;
+  const auto& session = options.session != nullptr ? options.session : Session::Default();
   for (const TableFolder& folder : folders) {
-    ARROW_RETURN_NOT_OK(FollowVersions(folder, progress, &references, &survey.num_versions));
+    ARROW_RETURN_NOT_OK(FollowVersions(folder, session->state(), options.progress, &references,
+                                       &survey.num_versions));
   }
 
   const std::string below = root.Path("");

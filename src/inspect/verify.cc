@@ -239,7 +239,8 @@ void Verification::CheckLiveIds() {
 }
 
 arrow::Status Verification::CheckFiles(std::string_view uri) {
-  const auto survey = SurveyFiles(uri, [this](const Progress&) { return Poll(); });
+  const auto survey = SurveyFiles(
+      uri, {.session = options_.session, .progress = [this](const Progress&) { return Poll(); }});
   if (!survey.ok()) {
     if (inspect::EndsCheck(survey.status())) return survey.status();
     Finding finding = inspect::FindingOf(survey.status(), std::nullopt);
