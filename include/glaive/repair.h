@@ -38,6 +38,8 @@ struct RepairPlan {
   std::vector<RepairStep> steps;
   /// What is wrong and is not for a repair to change: damage in older versions, say.
   std::vector<std::string> left_alone;
+  /// What the store failed to read, so that nobody knows whether it is damaged.
+  std::vector<std::string> unread;
 };
 
 struct RepairOptions {

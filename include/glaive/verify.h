@@ -37,7 +37,9 @@ struct VerifyOptions {
 };
 
 enum class Severity : uint8_t {
-  kError,    ///< some version cannot be read, or would be read wrong
+  /// Some version cannot be read, or would be read wrong. Where the kind is kIO, the store failed,
+  /// and what lies there is not known.
+  kError,
   kWarning,  ///< nothing is lost, but something is not as it should be, or could not be checked
 };
 
@@ -63,14 +65,15 @@ struct VerifyReport {
   uint64_t orphan_bytes = 0;
   std::vector<Finding> findings;  ///< errors first, each kind in order of discovery
 
-  bool ok() const;  ///< no error among the findings
+  bool ok() const;       ///< no error among the findings
+  bool damaged() const;  ///< an error among them that no second try would read
   /// What this run shows, and what it does not, in a few sentences.
   std::string Statement() const;
 };
 
 /// Checks a version of a table, and the manifests and files of all of them, as far as `options`
-/// say. What is wrong is in the report; only what keeps the check itself from being made is an
-/// error: NotFound for no such table or version, Cancelled, OutOfMemory.
+/// say. What is wrong, or cannot be read, is in the report; only what keeps the check itself from
+/// being made is an error: NotFound for no such table or version, Cancelled, OutOfMemory.
 arrow::Result<VerifyReport> Verify(std::string_view uri, const VerifyOptions& options = {});
 
 }  // namespace glaive

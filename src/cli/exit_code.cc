@@ -61,9 +61,16 @@ arrow::Status DamageFound(std::string message) {
           std::make_shared<ErrorDetail>(ErrorKind::kCorrupt, false, "", std::nullopt)};
 }
 
+arrow::Status ReadsFailed(std::string message) {
+  return {arrow::StatusCode::IOError, std::move(message),
+          std::make_shared<ErrorDetail>(ErrorKind::kIO, false, "", std::nullopt)};
+}
+
 arrow::Status DifferenceFound(std::string message) {
   return {arrow::StatusCode::Invalid, std::move(message), std::make_shared<Difference>()};
 }
+
+std::string_view NameOf(ErrorKind kind) { return Describe(kind).name; }
 
 std::string ErrorLine(const arrow::Status& status) {
   std::string line(Describe(status).name);

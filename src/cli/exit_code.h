@@ -1,8 +1,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <arrow/status.h>
+
+#include "glaive/error.h"
 
 namespace glaive::cli {
 
@@ -27,7 +30,11 @@ ExitCode ExitCodeFor(const arrow::Status& status);
 
 // What a verb found out, as the error that it ends with.
 arrow::Status DamageFound(std::string message);
+arrow::Status ReadsFailed(std::string message);
 arrow::Status DifferenceFound(std::string message);
+
+// "damaged", "I/O error", ...
+std::string_view NameOf(ErrorKind kind);
 
 // An error as one line: "Corrupt: data/a.lance at byte 12: ...".
 std::string ErrorLine(const arrow::Status& status);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/repair.h"
@@ -34,7 +35,10 @@ Json ToJson(const RepairPlan& plan) {
     }
     steps.push_back(std::move(json));
   }
-  return {{"version", plan.version}, {"steps", std::move(steps)}, {"left_alone", plan.left_alone}};
+  return {{"version", plan.version},
+          {"steps", std::move(steps)},
+          {"left_alone", plan.left_alone},
+          {"unread", plan.unread}};
 }
 
 void Print(const RepairPlan& plan, const std::string& uri) {
@@ -52,8 +56,9 @@ void Print(const RepairPlan& plan, const std::string& uri) {
     }
   }
   for (const std::string& text : plan.left_alone) fmt::print("  left alone: {}\n", text);
+  for (const std::string& text : plan.unread) fmt::print("  not read: {}\n", text);
   if (plan.steps.empty()) {
-    fmt::print("nothing to repair\n");
+    if (plan.unread.empty()) fmt::print("nothing to repair\n");
   } else if (rows_lost > 0) {
     fmt::print("{} would no longer be in the table; older versions keep what can be read of them\n",
                Counted(rows_lost, "row"));
@@ -75,12 +80,17 @@ arrow::Status RepairTable(const RepairVerbOptions& options) {
   if (options.yes && !plan.steps.empty()) {
     ARROW_ASSIGN_OR_RAISE(const Dataset dataset, Repair(options.uri, plan, repair));
     json["repaired_version"] = dataset.version();
-    if (!options.json) fmt::print("done: version {} is whole\n", dataset.version());
+    if (!options.json) {
+      fmt::print("done: version {}{}\n", dataset.version(),
+                 plan.unread.empty() ? " is whole" : ", as far as it could be read");
+    }
   } else if (!options.json && !plan.steps.empty()) {
     fmt::print("nothing was changed; --yes does it\n");
   }
   if (options.json) fmt::print("{}\n", json.dump(2));
-  return arrow::Status::OK();
+  if (plan.unread.empty()) return arrow::Status::OK();
+  return ReadsFailed(fmt::format("{} to read {} failed; what is behind them is left as it is",
+                                 Counted(plan.unread.size(), "attempt"), options.uri));
 }
 
 }  // namespace glaive::cli

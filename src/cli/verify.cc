@@ -26,6 +26,7 @@ Json ToJson(const VerifyReport& report) {
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
     findings.push_back({{"severity", NameOf(finding.severity)},
+                        {"kind", cli::NameOf(finding.kind)},
                         {"path", finding.path},
                         {"fragment", finding.fragment_id ? Json(*finding.fragment_id) : Json()},
                         {"message", finding.message}});
@@ -96,6 +97,10 @@ arrow::Status VerifyTable(const VerifyVerbOptions& options) {
   uint64_t errors = 0;
   for (const Finding& finding : report.findings) {
     errors += finding.severity == Severity::kError ? 1 : 0;
+  }
+  if (!report.damaged()) {
+    return ReadsFailed(fmt::format("{} to read {} failed; whether it is damaged is not known",
+                                   Counted(errors, "attempt"), options.uri));
   }
   return DamageFound(fmt::format("{} found in {}; `glaive repair {}` shows what can be done",
                                  Counted(errors, "error"), options.uri, options.uri));

@@ -33,8 +33,9 @@ class Checker {
     for (size_t i = 0; i < files.size(); ++i) {
       ARROW_RETURN_NOT_OK(Note(CheckDataFile(files[i], i >= fragment_.files.size())));
     }
+    const bool are_rows_known = check_.physical_rows != 0;
+    if (are_rows_known) ARROW_RETURN_NOT_OK(Note(CheckDeletions()));
     if (!check_.findings.empty()) return std::move(check_);
-    ARROW_RETURN_NOT_OK(Note(CheckDeletions()));
     ARROW_RETURN_NOT_OK(Note(CheckLineage()));
     // Which file has which column, and whether any has what must not be null.
     const auto reader = read::FragmentReader::Open(snapshot_, fragment_, columns);

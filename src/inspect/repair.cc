@@ -93,6 +93,8 @@ class Planner {
     for (const Finding& finding : report.findings) {
       if (finding.fragment_id && IsProof(finding)) {
         proofs.emplace(*finding.fragment_id, &finding);
+      } else if (finding.kind == ErrorKind::kIO) {
+        plan_.unread.push_back(finding.message);
       } else if (finding.severity == Severity::kError && !IsPlanned(finding)) {
         plan_.left_alone.push_back(finding.message);
       }

@@ -273,11 +273,18 @@ bool VerifyReport::ok() const {
       findings, [](const Finding& finding) { return finding.severity == Severity::kError; });
 }
 
+bool VerifyReport::damaged() const {
+  return std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.severity == Severity::kError && finding.kind != ErrorKind::kIO;
+  });
+}
+
 std::string VerifyReport::Statement() const {
   if (version == 0) return "No version could be read: nothing else was checked.";
-  std::string text =
-      fmt::format("Version {} {}: ", version,
-                  ok() ? "is whole as far as this looked" : "or its history is damaged");
+  std::string text = fmt::format("Version {} {}: ", version,
+                                 ok()        ? "is whole as far as this looked"
+                                 : damaged() ? "or its history is damaged"
+                                             : "or its history could not be read whole");
   text += fmt::format("{} manifests, {} data files and {} deletion files were looked at",
                       num_versions, num_data_files, num_deletion_files);
   text += ok() ? "; they are there, and hold what the manifest says. "

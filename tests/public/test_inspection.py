@@ -229,6 +229,27 @@ def test_verify_finds_a_damaged_file(table, damage, quick_finds_it):
     assert run_json("verify", table, "--quick", expect=5 if quick_finds_it else 0)["ok"] is not quick_finds_it
 
 
+def test_a_file_that_cannot_be_read_is_not_called_damaged(table):
+    """A link to itself, since whoever may do everything can read files without permission."""
+    file = data_file(table, 2)
+    file.rename(table.parent / "moved")
+    file.symlink_to(file.name)
+    report = run_json("verify", table, expect=1)
+    errors = [finding for finding in report["findings"] if finding["severity"] == "error"]
+    assert {finding["kind"] for finding in errors} == {"I/O error"} and not report["ok"]
+    assert report["rows_decoded"] == 130 - 20  # of the others, deleted ones too
+    text = run("verify", table, expect=1)
+    assert "[..!...]" in text.stdout and "I/O error" in text.stderr and "damaged" not in text.stdout
+    plan = run_json("repair", table, expect=1)
+    assert plan["steps"] == [] and file.name in plan["unread"][0]
+    text = run("repair", table, "--yes", expect=1)
+    assert "not read" in text.stdout and "nothing to repair" not in text.stdout
+    assert lance.dataset(table).version == 5
+    cut(data_file(table, 1))  # is damaged, and may be dropped
+    assert run_json("verify", table, expect=5)["findings"]
+    assert [step["fragment"] for step in run_json("repair", table, expect=1)["steps"]] == [1]
+
+
 def test_verify_finds_what_else_is_wrong(table):
     deletions = next((table / "_deletions").glob("0-*"))
     content = deletions.read_bytes()
