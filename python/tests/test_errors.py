@@ -9,6 +9,7 @@ import glaive
 import glaive.commit
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from glaive import errors
 from glaive.optimize import Compaction
@@ -25,6 +26,23 @@ def test_not_found(small, path, call):
     with pytest.raises((ValueError, OSError), match="was not found") as caught:
         call(path)
     assert caught.value.kind == "NotFound" and caught.value.retryable is False
+
+
+def test_what_lies_where_no_table_is(small, path, tmp_path):
+    parquet = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(pa.table({"a": [1]}), parquet)
+    for place, text in {
+        parquet: "a Parquet file lies there; a table is a folder",
+        tmp_path: "lies there; a table is a folder with manifests in _versions/",
+        path + "/data": f"within the table {path}",
+    }.items():
+        for version in (None, 1):
+            with pytest.raises(ValueError, match="was not found") as caught:
+                glaive.dataset(place, version=version)
+            assert text in str(caught.value)
+        with pytest.raises(OSError, match="was not found") as caught:
+            glaive.LanceDataset.commit(place, glaive.LanceOperation.Append([]), read_version=1)
+        assert text in str(caught.value)
 
 
 def test_checkout_of_what_is_not_there_is_an_oserror_as_in_pylance(small, path):

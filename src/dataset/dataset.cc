@@ -7,6 +7,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/session_state.h"
 #include "dataset/write_session.h"
+#include "table/table_not_found.h"
 #include "wire/schema.h"
 
 namespace glaive {
@@ -75,10 +76,14 @@ arrow::Result<Dataset> Dataset::Open(std::string_view uri, const OpenOptions& op
   table::TableLocation location{std::move(place.store), std::move(place.path),
                                 std::move(place.uri)};
   const auto& session = options.session != nullptr ? options.session : Session::Default();
-  ARROW_ASSIGN_OR_RAISE(auto manifest, options.version
-                                           ? session->state().ManifestOf(location, *options.version)
-                                           : session->state().LatestManifest(location));
-  return dataset::MakeDataset(std::move(location), std::move(manifest), session);
+  auto manifest = options.version ? session->state().ManifestOf(location, *options.version)
+                                  : session->state().LatestManifest(location);
+  if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) {
+    ARROW_ASSIGN_OR_RAISE(const auto latest, table::LatestVersion(location));
+    return latest ? manifest.status() : table::TableNotFound(location);
+  }
+  ARROW_RETURN_NOT_OK(manifest.status());
+  return dataset::MakeDataset(std::move(location), *std::move(manifest), session);
 }
 
 const std::string& Dataset::uri() const { return state_->location.uri; }

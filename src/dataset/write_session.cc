@@ -105,10 +105,14 @@ arrow::Result<table::Durability> Resolve(Durability durability) {
 
 arrow::Result<Destination> OpenDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();
-  auto dataset = Dataset::Open(uri, {.session = session});
-  if (dataset.ok()) return OpenDestination(*dataset, options);
-  if (KindOf(dataset.status()) != ErrorKind::kNotFound) return dataset.status();
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
+  auto manifest = session->state().LatestManifest(table);
+  if (manifest.ok()) {
+    ARROW_ASSIGN_OR_RAISE(const Dataset dataset,
+                          MakeDataset(std::move(table), *std::move(manifest), session));
+    return OpenDestination(dataset, options);
+  }
+  if (KindOf(manifest.status()) != ErrorKind::kNotFound) return manifest.status();
   if (options.mode == WriteMode::kAppend) ARROW_RETURN_NOT_OK(RefuseStrayData(table));
   return NewTable(std::move(table), session, options);
 }

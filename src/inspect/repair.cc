@@ -19,6 +19,7 @@
 #include "inspect/index_files.h"
 #include "table/commit.h"
 #include "table/publish.h"
+#include "table/table_not_found.h"
 
 namespace glaive {
 namespace {
@@ -55,7 +56,7 @@ class Planner {
 
   arrow::Result<RepairPlan> Run() {
     ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(table_));
-    if (entries.empty()) return NotFound("Dataset at path {} was not found", table_.uri);
+    if (entries.empty()) return table::TableNotFound(table_);
     ARROW_RETURN_NOT_OK(FindHead(entries));
     ARROW_RETURN_NOT_OK(FindFragments());
     ARROW_RETURN_NOT_OK(FindIndices());

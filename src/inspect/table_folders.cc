@@ -11,6 +11,7 @@
 #include "dataset/file_references.h"
 #include "io/object_store.h"
 #include "table/manifest_file.h"
+#include "table/table_not_found.h"
 
 namespace glaive::inspect {
 namespace {
@@ -35,7 +36,7 @@ arrow::Result<std::vector<TableFolder>> ListTableFolders(std::string_view uri) {
   ARROW_ASSIGN_OR_RAISE(io::ResolvedUri place, io::Resolve(uri));
   const table::TableLocation root = {place.store, place.path, place.uri};
   ARROW_ASSIGN_OR_RAISE(const auto manifests, table::ListManifests(root));
-  if (manifests.empty()) return NotFound("Dataset at path {} was not found", root.uri);
+  if (manifests.empty()) return table::TableNotFound(root);
   ARROW_ASSIGN_OR_RAISE(const auto table, TableOfBranch(root));
   if (table) return InvalidInput("{} is a branch of the table {}: ask about that", uri, *table);
 

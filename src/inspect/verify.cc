@@ -22,6 +22,7 @@
 #include "inspect/fragment_check.h"
 #include "inspect/manifest_check.h"
 #include "inspect/table_folders.h"
+#include "table/table_not_found.h"
 
 namespace glaive {
 namespace {
@@ -99,7 +100,7 @@ class Verification {
 // All manifests, newest first; finds the one that is to be verified.
 arrow::Status Verification::CheckVersions() {
   ARROW_ASSIGN_OR_RAISE(auto entries, table::ListVersions(location_));
-  if (entries.empty()) return NotFound("Dataset at path {} was not found", location_.uri);
+  if (entries.empty()) return table::TableNotFound(location_);
   const bool whole = options_.depth == VerifyDepth::kRows;
   const uint64_t head = entries.back().version;
   for (const table::VersionEntry& entry : entries | std::views::reverse) {
