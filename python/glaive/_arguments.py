@@ -34,13 +34,13 @@ def _is_sized(value: Any) -> bool:
     return isinstance(value, (str, bytes, Sequence, Mapping))
 
 
-def uri_text(uri: Any) -> str:
+def uri_text(uri: Any, name: str = "uri") -> str:
     """A path or URI as text."""
     if isinstance(uri, (str, os.PathLike)):
         text = os.fspath(uri)
         if isinstance(text, str):
             return text
-    raise TypeError(f"a str or a path is wanted as uri, not {type(uri).__name__}")
+    raise TypeError(f"a str or a path is wanted as {name}, not {type(uri).__name__}")
 
 
 def projection(columns: Any, where: str) -> list[str] | None:
@@ -62,6 +62,7 @@ def distance_metric(name: str | None) -> _native.DistanceMetric:
     """A metric by the name that pylance has for it."""
     if name is None:
         return _native.DistanceMetric.default
+    check_text("metric", name)
     known = {"euclidean": "l2"}.get(name.lower(), name.lower())
     if known not in ("l2", "cosine", "dot", "hamming"):
         raise InvalidInput(f"Metric type '{name}' is not supported")
@@ -160,9 +161,35 @@ def check_text(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be a str, got {value!r}")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Raises TypeError for what is no bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be a bool, got {value!r}")
+
+
+def check_schema(name: str, value: Any) -> None:
+    """Raises TypeError for what is no schema of Arrow's."""
+    if not hasattr(value, "__arrow_c_schema__"):
+        raise TypeError(f"{name} must be a pyarrow.Schema, got {value!r}")
+
+
+def check_dataset(name: str, value: Any) -> None:
+    """Raises TypeError for what is no table."""
+    from .dataset import LanceDataset
+
+    if not isinstance(value, LanceDataset):
+        raise TypeError(f"{name} must be a LanceDataset, got {value!r}")
+
+
+def check_progress(progress: Any) -> None:
+    """Raises TypeError for what is not told of the fragments of a write."""
+    if progress is not None and not hasattr(progress, "_do_begin"):
+        raise TypeError(f"progress must be a FragmentWriteProgress or None, got {progress!r}")
+
+
 def check_names(name: str, values: Any) -> None:
     """Raises TypeError for what is no list of str; a str by itself is not taken letter by letter."""
-    is_list = isinstance(values, Collection) and not isinstance(values, (str, bytes))
+    is_list = isinstance(values, Collection) and not isinstance(values, (str, bytes, Mapping))
     if not is_list or not all(isinstance(value, str) for value in values):
         raise TypeError(f"{name} must be a list of str, got {values!r}")
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from . import _native
+from ._arguments import check_flag, check_size, check_text, check_texts, uri_text
 from .dataset import LanceDataset, Session
 from .errors import InvalidInput
 from .udf import BatchUDF, new_columns
@@ -101,12 +102,19 @@ def backfill(
     if isinstance(columns, pa.Schema) == (fn is None):
         raise InvalidInput("columns are a schema beside a function, or expressions without one")
     what = columns if fn is None else BatchUDF(fn, columns)  # type: ignore[arg-type]
+    check_size("commit_every", commit_every, 0)
+    check_flag("overwrite", overwrite)
+    check_size("num_threads", num_threads, 1)
+    if transaction_properties is not None:
+        check_texts("transaction_properties", transaction_properties)
+    if commit_message is not None:
+        check_text("commit_message", commit_message)
     told = _Bar() if progress is True else progress or None
     try:
         result = _native.backfill(
             table._ds,
             new_columns(what, table, read_columns, None, batch_size),
-            None if checkpoint is None else os.fspath(checkpoint),
+            None if checkpoint is None else uri_text(checkpoint, "checkpoint"),
             commit_every,
             overwrite,
             num_threads,

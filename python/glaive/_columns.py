@@ -77,6 +77,8 @@ class ColumnVerbs:
         schema : pyarrow.Schema, optional
             Of `data_obj`.
         """
+        check_text("left_on", left_on)
+        check_text("right_on", right_on or left_on)
         reader = _coerce_reader(data_obj, schema)
         self._ds = _native.merge_columns(self._ds, reader, left_on, right_on or left_on)
 

@@ -156,7 +156,7 @@ class CommitVerbs:
             storage_options=storage_options,
             base_store_params=base_store_params,
         )
-        batch = [transaction_to_native(transaction) for transaction in transactions]
+        batch = [transaction_to_native(_checked_transaction(each)) for each in transactions]
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
         options.session = native_session(session)
         target = _target(dest)
@@ -181,6 +181,12 @@ class CommitVerbs:
             None if transaction is None else transaction_from_native(transaction)
             for transaction in _native.recent_transactions(self._ds, recent_transactions)
         ]
+
+
+def _checked_transaction(transaction: Any) -> Any:
+    if not hasattr(transaction, "read_version") or not hasattr(transaction, "operation"):
+        raise TypeError(f"transactions must be a list of Transaction, got {transaction!r} in it")
+    return transaction
 
 
 def _checked_lock(commit_lock: Any) -> Any:

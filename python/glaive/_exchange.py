@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native as native
+from ._arguments import set_option
 from ._operations import Index, IndexFile, LanceOperation, Transaction
 from .errors import InvalidInput
 from ._fragment_metadata import DataFile, FragmentMetadata, from_native
@@ -21,10 +22,11 @@ from .schema import LanceSchema
 
 def transaction_to_native(transaction: Any) -> native.Transaction:
     made = native.Transaction()
-    made.read_version = transaction.read_version
+    set_option(made, "read_version", transaction.read_version)
     made.operation = operation_to_native(transaction.operation)
-    made.uuid = transaction.uuid
-    made.properties = dict(transaction.transaction_properties or {})
+    set_option(made, "uuid", transaction.uuid)
+    properties = transaction.transaction_properties or {}
+    set_option(made, "transaction_properties", properties, attribute="properties")
     return made
 
 
@@ -41,7 +43,10 @@ def operation_to_native(operation: Any) -> Any:
     kind = type(operation).__name__
     if kind not in _TO_NATIVE:
         raise TypeError(f"not an operation that can be committed: {kind}")
-    return _TO_NATIVE[kind](operation)
+    try:
+        return _TO_NATIVE[kind](operation)
+    except AttributeError as error:  # a part of another class
+        raise TypeError(f"LanceOperation.{kind}: {error}") from error
 
 
 def operation_from_native(operation: Any) -> LanceOperation.BaseOperation:
@@ -52,6 +57,12 @@ def operation_from_native(operation: Any) -> LanceOperation.BaseOperation:
 
 
 # --- parts ---------------------------------------------------------------------------------------
+
+
+def _set_list(made: Any, name: str, values: Any) -> None:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list, got {values!r}")
+    set_option(made, name, list(values))
 
 
 def _fragments(fragments: Iterable[Any]) -> list[native.FragmentMetadata]:
@@ -73,12 +84,12 @@ def _schema(schema: Any) -> native.TableSchema:
 def _file(file: Any) -> native.DataFileInfo:
     made = native.DataFileInfo()
     made.path = str(file.path)
-    made.fields = list(file.fields)
-    made.column_indices = list(file.column_indices)
-    made.file_major_version = file.file_major_version
-    made.file_minor_version = file.file_minor_version
-    made.file_size_bytes = file.file_size_bytes
-    made.base_id = file.base_id
+    _set_list(made, "fields", file.fields)
+    _set_list(made, "column_indices", file.column_indices)
+    set_option(made, "file_major_version", file.file_major_version)
+    set_option(made, "file_minor_version", file.file_minor_version)
+    set_option(made, "file_size_bytes", file.file_size_bytes)
+    set_option(made, "base_id", file.base_id)
     return made
 
 
@@ -145,18 +156,18 @@ def _details(type_url: str, value: bytes) -> native.IndexDetails:
 def _index(index: Any) -> native.IndexMetadata:
     made = native.IndexMetadata()
     made.uuid = str(index.uuid)
-    made.name = index.name
-    made.fields = list(index.fields)
-    made.dataset_version = index.dataset_version
+    set_option(made, "name", index.name)
+    _set_list(made, "fields", index.fields)
+    set_option(made, "dataset_version", index.dataset_version)
     made.fragment_ids = None if index.fragment_ids is None else sorted(index.fragment_ids)
-    made.index_version = index.index_version
+    set_option(made, "index_version", index.index_version)
     if index.created_at is not None:
         made.created_at_ms = round(index.created_at.timestamp() * 1000)
-    made.base_id = index.base_id
+    set_option(made, "base_id", index.base_id)
     made.files = _index_files(index.files)
     if index.index_details is not None:
         made.details = _details(*index.index_details)
-    made.covering_fields = list(index.covering_fields)
+    _set_list(made, "covering_fields", index.covering_fields)
     return made
 
 
@@ -190,8 +201,8 @@ def _append(op: Any) -> native.Append:
 def _delete(op: Any) -> native.Delete:
     made = native.Delete()
     made.updated_fragments = _fragments(op.updated_fragments)
-    made.deleted_fragment_ids = list(op.deleted_fragment_ids)
-    made.predicate = op.predicate
+    _set_list(made, "deleted_fragment_ids", op.deleted_fragment_ids)
+    set_option(made, "predicate", op.predicate)
     return made
 
 
@@ -214,11 +225,11 @@ def _update(op: Any) -> native.Update:
     if op.update_mode not in _MODES:
         raise InvalidInput(f"Invalid update_mode {op.update_mode!r}")
     made = native.Update()
-    made.removed_fragment_ids = list(op.removed_fragment_ids)
+    _set_list(made, "removed_fragment_ids", op.removed_fragment_ids)
     made.updated_fragments = _fragments(op.updated_fragments)
     made.new_fragments = _fragments(op.new_fragments)
-    made.fields_modified = list(op.fields_modified)
-    made.fields_for_preserving_frag_bitmap = list(op.fields_for_preserving_frag_bitmap)
+    _set_list(made, "fields_modified", op.fields_modified)
+    _set_list(made, "fields_for_preserving_frag_bitmap", op.fields_for_preserving_frag_bitmap)
     made.mode = _MODES[op.update_mode]
     made.updated_fragment_offsets = {
         number: bytes(bitmap) for number, bitmap in (op.updated_fragment_offsets or {}).items()
@@ -231,23 +242,23 @@ def _update(op: Any) -> native.Update:
 def _merge(op: Any) -> native.Merge:
     made = native.Merge(_schema(op.schema))
     made.fragments = _fragments(op.fragments)
-    made.preserves_nullability = op.preserves_nullability
+    set_option(made, "preserves_nullability", op.preserves_nullability)
     return made
 
 
 def _restore(op: Any) -> native.Restore:
     made = native.Restore()
-    made.version = op.version
+    set_option(made, "version", op.version)
     return made
 
 
 def _clone(op: Any) -> native.Clone:
     made = native.Clone()
-    made.is_shallow = op.is_shallow
-    made.ref_name = op.ref_name
-    made.ref_version = op.ref_version
-    made.ref_path = op.ref_path
-    made.branch_name = op.branch_name
+    set_option(made, "is_shallow", op.is_shallow)
+    set_option(made, "ref_name", op.ref_name)
+    set_option(made, "ref_version", op.ref_version)
+    set_option(made, "ref_path", op.ref_path)
+    set_option(made, "branch_name", op.branch_name)
     return made
 
 
@@ -262,10 +273,10 @@ def _rewrite(op: Any) -> native.Rewrite:
     indices = []
     for index in op.rewritten_indices:
         indices.append(native.RewrittenIndex())
-        indices[-1].old_id = index.old_id
-        indices[-1].new_id = index.new_id
+        set_option(indices[-1], "old_id", index.old_id)
+        set_option(indices[-1], "new_id", index.new_id)
         indices[-1].new_details = _details(index.new_details_type_url, index.new_details_value)
-        indices[-1].new_index_version = index.new_index_version
+        set_option(indices[-1], "new_index_version", index.new_index_version)
     made.rewritten_indices = indices
     return made
 
@@ -282,7 +293,7 @@ def _data_replacement(op: Any) -> native.DataReplacement:
     groups = []
     for group in op.replacements:
         groups.append(native.DataReplacementGroup())
-        groups[-1].fragment_id = group.fragment_id
+        set_option(groups[-1], "fragment_id", group.fragment_id)
         groups[-1].new_file = _file(group.new_file)
     made.replacements = groups
     return made
@@ -293,7 +304,7 @@ def _data_overlay(op: Any) -> native.DataOverlay:
     groups = []
     for group in op.groups:
         groups.append(native.DataOverlayGroup())
-        groups[-1].fragment_id = group.fragment_id
+        set_option(groups[-1], "fragment_id", group.fragment_id)
         groups[-1].overlays = [_overlay(overlay) for overlay in group.overlays]
     made.groups = groups
     return made
@@ -301,7 +312,7 @@ def _data_overlay(op: Any) -> native.DataOverlay:
 
 def _project(op: Any) -> native.Project:
     made = native.Project(_schema(op.schema))
-    made.preserves_nullability = op.preserves_nullability
+    set_option(made, "preserves_nullability", op.preserves_nullability)
     return made
 
 
@@ -317,7 +328,7 @@ def _update_config(op: Any) -> native.UpdateConfig:
 
 def _reserve_fragments(op: Any) -> native.ReserveFragments:
     made = native.ReserveFragments()
-    made.num_fragments = op.num_fragments
+    set_option(made, "num_fragments", op.num_fragments)
     return made
 
 

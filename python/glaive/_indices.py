@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any, NoReturn, TypedDict
 
 from . import _native
+from ._arguments import check_text
 from .errors import Unsupported, unbuilt
 
 
@@ -174,6 +175,7 @@ class IndexVerbs:
         ValueError
             There is no index of that name.
         """
+        check_text("name", name)
         self._ds = _native.drop_index(self._ds, name)
 
     def create_scalar_index(

@@ -82,6 +82,8 @@ def maintain(
     set_option(options, "compact", compact)
     set_option(options, "cleanup", cleanup, attribute="clean_up")
     set_option(options, "sweep", sweep)
+    if compaction and not compact:
+        raise InvalidInput("compaction has no effect without compact")
     options.compaction = compaction_options(compaction or {})
     set_option(options, "canary", canary)
     if time_limit is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import pyarrow as pa
 
 from . import _native
-from ._arguments import check_names, check_time, predicate, set_option
+from ._arguments import check_names, check_schema, check_time, predicate, set_option
 from ._exchange import transaction_from_native
 from .errors import InvalidInput, as_os_errors, unbuilt
 from .types import _coerce_reader
@@ -157,6 +157,7 @@ class MergeInsertBuilder:
         """How a source of this schema would be merged; the table's own schema by default."""
         if schema is None:
             schema = pa.schema(self._dataset._ds.schema)
+        check_schema("schema", schema)
         return _native.explain_merge_insert(self._dataset._ds, schema, self._options)
 
     def analyze_plan(self, data_obj: ReaderLike, *, schema: pa.Schema | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -62,7 +62,10 @@ class ScannerBuilder:
 
     def apply_defaults(self, default_opts: dict[str, Any]) -> ScannerBuilder:
         """Sets options by name. Errors: ValueError for a name that is none."""
+        if not isinstance(default_opts, Mapping):
+            raise TypeError(f"default_opts must be a dict of options by name, got {default_opts!r}")
         for name, value in default_opts.items():
+            check_text("a name in default_opts", name)
             setter = None if name.startswith("_") else getattr(type(self), name, None)
             if setter is None or name in ("apply_defaults", "to_scanner"):
                 raise InvalidInput(f"Unknown option {name}")

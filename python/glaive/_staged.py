@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from . import _native
+from ._arguments import (
+    check_flag,
+    check_names,
+    check_schema,
+    check_size,
+    check_text,
+    check_texts,
+)
 from .schema import LanceSchema
 from .types import _coerce_reader
 
@@ -96,11 +104,17 @@ def stage_columns(
     reads: list[str] | None,
 ) -> list[StagedColumns]:
     """What `LanceDataset.write_fragment_columns` does."""
+    check_flag("live_rows_only", live_rows_only)
+    if reads is not None:
+        check_names("reads", reads)
+    items = list(items)
+    for fragment_id, _, _ in items:
+        check_size("fragment_id", fragment_id, 0)
     given = [
         (fragment_id, _coerce_reader(data), _native_schema(dataset, schema))
         for fragment_id, data, schema in items
     ]
-    made = _native.stage_columns(dataset, given, live_rows_only, reads or [])
+    made = _native.stage_columns(dataset, given, live_rows_only, list(reads or ()))
     return [StagedColumns(native) for native in made]
 
 
@@ -134,6 +148,7 @@ class ColumnWriteVerbs:
         ValueError
             For a name that is taken or reserved.
         """
+        check_schema("schema", schema)
         return LanceSchema(_native.new_column_schema(self._ds, schema))
 
     def write_fragment_column(
@@ -230,6 +245,10 @@ class ColumnWriteVerbs:
         for each in given:
             if not isinstance(each, StagedColumns):
                 raise TypeError(f"expected StagedColumns, got {type(each).__name__}")
+        if commit_message is not None:
+            check_text("commit_message", commit_message)
+        if transaction_properties is not None:
+            check_texts("transaction_properties", transaction_properties)
         natives = [each._native for each in given]
         names = [read for read in reads or [] if isinstance(read, str)]
         rows = [_rows_read(*read) for read in reads or [] if not isinstance(read, str)]

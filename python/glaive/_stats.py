@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _native
+from ._arguments import check_integer
 from .errors import unbuilt
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class LanceStats:
 
     def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
         """`num_small_files` counts fragments of fewer than `max_rows_per_group` rows."""
+        check_integer("max_rows_per_group", max_rows_per_group)
         dataset = self._dataset._ds
         summary = dataset.summary
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from . import _native
 from ._arguments import (
+    check_flag,
     check_integer,
     check_names,
     check_reference,
@@ -294,6 +296,7 @@ class VersionVerbs:
         methods below do for theirs.
         """
         check_texts("values", values, with_none=True)
+        check_flag("replace", replace)
         self._ds = _native.update_config(self._ds, values, replace)
         return self._ds.config
 
@@ -307,6 +310,7 @@ class VersionVerbs:
     ) -> dict[str, str]:
         """Sets keys of what users note of the table, as `update_config` does."""
         check_texts("values", values, with_none=True)
+        check_flag("replace", replace)
         self._ds = _native.update_table_metadata(self._ds, values, replace)
         return self._ds.table_metadata
 
@@ -315,6 +319,7 @@ class VersionVerbs:
     ) -> dict[str, str]:
         """Sets keys of the schema's metadata, as `update_config` does."""
         check_texts("values", values, with_none=True)
+        check_flag("replace", replace)
         self._ds = _native.update_schema_metadata(self._ds, values, replace)
         return self.schema_metadata
 
@@ -322,18 +327,25 @@ class VersionVerbs:
         self, field_updates: dict[str, dict[str, str | None]], *, replace: bool = False
     ) -> None:
         """Sets keys of fields' metadata, of each field by its name or dotted path."""
+        if not isinstance(field_updates, Mapping):
+            raise TypeError(f"field_updates must be a dict of dict by field, got {field_updates!r}")
+        check_flag("replace", replace)
         for field, values in field_updates.items():
+            check_text("a field in field_updates", field)
             check_texts(f"field_updates[{field!r}]", values, with_none=True)
         self._ds = _native.update_field_metadata(self._ds, field_updates, replace)
 
     def replace_schema_metadata(self, new_metadata: dict[str, str]) -> None:
         """Deprecated: `update_schema_metadata` with ``replace=True``."""
         _deprecated("replace_schema_metadata", "update_schema_metadata(..., replace=True)")
+        check_texts("new_metadata", new_metadata)
         self.update_schema_metadata(dict(new_metadata), replace=True)
 
     def replace_field_metadata(self, field_name: str, new_metadata: dict[str, str]) -> None:
         """Deprecated: `update_field_metadata` with ``replace=True``."""
         _deprecated("replace_field_metadata", "update_field_metadata(..., replace=True)")
+        check_text("field_name", field_name)
+        check_texts("new_metadata", new_metadata)
         self.update_field_metadata({field_name: dict(new_metadata)}, replace=True)
 
     # --- other places of files -------------------------------------------------------------------
@@ -348,6 +360,8 @@ class VersionVerbs:
         transaction_properties: dict[str, str] | None = None,
     ) -> Any:
         """Adds places for files, for `write_dataset(target_bases=)`. Returns this object."""
+        if transaction_properties is not None:
+            check_texts("transaction_properties", transaction_properties)
         for base in new_bases:
             if not isinstance(base, _native.DatasetBasePath):
                 raise TypeError(f"new_bases must be a list of DatasetBasePath, got {base!r} in it")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._arguments import check_size, refuse, set_option, uri_text
+from ._arguments import check_progress, check_size, refuse, set_option, uri_text
 from ._options import write_options
 from ._write_target import WriteTarget
 from .errors import as_os_errors
@@ -163,6 +163,7 @@ def write_dataset(
         options.initial_config = _auto_cleanup_config(auto_cleanup_options)
     set_option(options, "commit_message", commit_message)
     set_option(options, "transaction_properties", transaction_properties or {})
+    check_progress(progress)
     if isinstance(uri, LanceDataset):
         target: Any = uri._ds
     elif isinstance(uri, WriteTarget):
@@ -180,6 +181,8 @@ def write_dataset(
 
 
 def _auto_cleanup_config(options: Mapping[str, int]) -> dict[str, str]:
+    if not isinstance(options, Mapping):
+        raise TypeError(f"auto_cleanup_options must be a dict, got {options!r}")
     age = options.get("older_than_seconds", 14 * 24 * 3600)
     check_size("auto_cleanup_options['older_than_seconds']", age, 0)
     return {

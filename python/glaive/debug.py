@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ._arguments import check_dataset
 from .fragment import FragmentMetadata, LanceFragment
 
 if TYPE_CHECKING:
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
 
 def format_schema(dataset: LanceDataset) -> str:
     """The fields with their ids."""
+    check_dataset("dataset", dataset)
     fields = [_field(field) for field in dataset.lance_schema.fields()]
     return _text({"fields": fields, "metadata": dataset.schema_metadata})
 
 
 def format_manifest(dataset: LanceDataset) -> str:
     """What the version says: schema, fragments, config."""
+    check_dataset("dataset", dataset)
     return _text(
         {
             "version": dataset.version,
@@ -38,6 +41,9 @@ def format_manifest(dataset: LanceDataset) -> str:
 
 def format_fragment(fragment: FragmentMetadata | LanceFragment, dataset: LanceDataset) -> str:
     """A fragment's files, with the paths of the fields that each holds."""
+    check_dataset("dataset", dataset)
+    if not isinstance(fragment, (FragmentMetadata, LanceFragment)):
+        raise TypeError(f"fragment must be a FragmentMetadata or LanceFragment, got {fragment!r}")
     metadata = fragment.metadata if isinstance(fragment, LanceFragment) else fragment
     paths: dict[int, str] = {}
     for field in dataset.lance_schema.fields():
@@ -52,6 +58,7 @@ def list_transactions(
     dataset: LanceDataset, max_transactions: int = 10
 ) -> list[tuple[int, str | None]]:
     """The newest versions, each with the change that made it, where it is known."""
+    check_dataset("dataset", dataset)
     versions = range(dataset.version, 0, -1)[:max_transactions]
     return [(version, _transaction(dataset, version)) for version in versions]
 

@@ -10,7 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
-from ._arguments import check_names, check_size, refuse, row_numbers, set_option, uri_text
+from ._arguments import (
+    check_names,
+    check_schema,
+    check_size,
+    refuse,
+    row_numbers,
+    set_option,
+    uri_text,
+)
 from ._scanner import _batches
 from .errors import InvalidInput, unbuilt
 
@@ -221,6 +229,7 @@ class LanceFileWriter:
         self._writer = _inner_writer
         self._closed = False
         if schema is not None and _inner_writer is None:
+            check_schema("schema", schema)
             self._writer = _native.DataFileWriter.create(self._path, schema, self._options)
 
     def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:

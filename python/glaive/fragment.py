@@ -10,8 +10,18 @@ import pyarrow as pa
 import pyarrow.dataset
 
 from . import _native
+from ._arguments import (
+    check_dataset,
+    check_progress,
+    check_size,
+    check_text,
+    projection,
+    refuse,
+    row_numbers,
+    set_option,
+    uri_text,
+)
 from ._arguments import predicate as as_predicate
-from ._arguments import projection, refuse, row_numbers, set_option, uri_text
 from ._fragment_metadata import DataFile as DataFile
 from ._fragment_metadata import DeletionFile as DeletionFile
 from ._fragment_metadata import FragmentMetadata as FragmentMetadata
@@ -48,9 +58,11 @@ class LanceFragment(pa.dataset.Fragment):
         *,
         fragment: _native.FragmentMetadata | None = None,
     ) -> None:
+        check_dataset("dataset", dataset)
         if fragment is None:
             if fragment_id is None:
                 raise InvalidInput("Either fragment or fragment_id must be specified")
+            check_size("fragment_id", fragment_id, 0)
             fragment = dataset._ds.get_fragment(fragment_id)
             if fragment is None:
                 raise InvalidInput(f"Fragment id does not exist: {fragment_id}")
@@ -109,6 +121,9 @@ class LanceFragment(pa.dataset.Fragment):
     @staticmethod
     def create_from_file(filename: str, dataset: LanceDataset, fragment_id: int) -> FragmentMetadata:
         """A fragment of one file in the table's ``data`` folder, which no version refers to."""
+        check_text("filename", filename)
+        check_dataset("dataset", dataset)
+        check_size("fragment_id", fragment_id, 0)
         return from_native(_native.adopt_data_file(dataset._ds, filename, fragment_id))
 
     @staticmethod
@@ -150,6 +165,8 @@ class LanceFragment(pa.dataset.Fragment):
             session=session,
             durability=None,
         )
+        check_size("fragment_id", fragment_id, 0)
+        check_progress(progress)
         reader = _coerce_reader(data, schema)
         uri = uri_text(dataset_uri)
         made = _native.create_fragment(reader, uri, fragment_id or 0, options, progress)
@@ -360,6 +377,8 @@ class LanceFragment(pa.dataset.Fragment):
         FragmentMetadata, LanceSchema
             For `LanceOperation.Merge`, with the other fragments of the version.
         """
+        check_text("left_on", left_on)
+        check_text("right_on", right_on or left_on)
         widened = _native.merge_fragment_columns(
             self._native_dataset,
             self.fragment_id,
@@ -432,6 +451,8 @@ class LanceFragment(pa.dataset.Fragment):
         FragmentMetadata, list of int[, bytes]
             The fragment, and ids of the fields that changed, for `LanceOperation.Update`.
         """
+        check_text("left_on", left_on)
+        check_text("right_on", right_on or left_on)
         result = _native.update_fragment_columns(
             self._native_dataset,
             self.fragment_id,
@@ -558,6 +579,7 @@ def write_fragments(
         target_all_bases=target_all_bases,
         n_jobs=n_jobs,
     )
+    check_progress(progress)
     if isinstance(dataset_uri, LanceDataset):
         target: Any = dataset_uri._ds
     elif isinstance(dataset_uri, WriteTarget):

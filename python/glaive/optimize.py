@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 from . import _native
-from ._arguments import check_text
+from ._arguments import check_dataset, check_text
 from ._options import compaction_options
 from .errors import Unsupported, unbuilt
 from ._fragment_metadata import FragmentMetadata, from_native
@@ -211,10 +211,7 @@ def _equal_json(left: str, right: str) -> bool:
 
 
 def _table(dataset: LanceDataset) -> _native.Dataset:
-    from .dataset import LanceDataset
-
-    if not isinstance(dataset, LanceDataset):
-        raise TypeError(f"dataset must be a LanceDataset, got {dataset!r}")
+    check_dataset("dataset", dataset)
     return dataset._ds
 
 

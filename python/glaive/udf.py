@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from . import _native
+from ._arguments import check_names, check_size
 from .errors import InvalidInput
 from .types import _coerce_reader
 
@@ -166,6 +167,9 @@ def new_columns(
     batch_size: int | None,
 ) -> Any:
     """What `add_columns` and `merge_columns` take, as the engine takes it."""
+    check_size("batch_size", batch_size, 0)
+    if read_columns is not None:
+        check_names("read_columns", read_columns)
     if isinstance(transforms, pa.Field):
         transforms = [transforms]
     if isinstance(transforms, list) and transforms and isinstance(transforms[0], pa.Field):

@@ -107,6 +107,53 @@ WRONG_TYPES = {
     "expression of column 'a' must be a str": lambda ds: ds.to_table(columns={"a": 5}),
     "compared_against must be an int or None, got '1'": lambda ds: ds.delta("1"),
     "json must be a str, got 5": lambda ds: RewriteResult.from_json(5),
+    "replace must be a bool, got 'x'": lambda ds: ds.update_config({"a": "b"}, replace="x"),
+    "replace must be a bool, got 1": lambda ds: ds.update_metadata({"a": "b"}, replace=1),
+    "replace must be a bool, got 2": lambda ds: ds.update_schema_metadata({"a": "b"}, replace=2),
+    "replace must be a bool, got 3": lambda ds: ds.update_field_metadata({"id": {"a": "b"}}, replace=3),
+    "field_updates must be a dict of dict by field, got 5": lambda ds: ds.update_field_metadata(5),
+    "field_name must be a str, got 5": lambda ds: ds.replace_field_metadata(5, {}),
+    "transaction_properties must be a dict of str to str, got 5": lambda ds: ds.add_bases([], 5),
+    "auto_cleanup_options must be a dict, got 5": lambda ds: append(ds, auto_cleanup_options=5),
+    "progress must be a FragmentWriteProgress or None, got 5": lambda ds: append(ds, progress=5),
+    "columns must be a list of str, got {'id': 1}": lambda ds: ds.drop_columns({"id": 1}),
+    "name must be a str, got 7": lambda ds: ds.drop_index(7),
+    "left_on must be a str, got 5": lambda ds: ds.merge(MORE, 5),
+    "right_on must be a str, got 5": lambda ds: ds.merge(MORE, "id", 5),
+    "schema must be a pyarrow.Schema, got 'x'": lambda ds: ds.new_column_schema("x"),
+    "commit_message must be a str, got 5": lambda ds: ds.commit_column_writes([], commit_message=5),
+    "transactions must be a list of Transaction, got 'x' in it": lambda ds: ds.commit_batch(ds.uri, "x"),
+    "dataset must be a LanceDataset, got 5": lambda ds: glaive.LanceFragment(5, 0),
+    "fragment_id must be an int or None, got 1.5": lambda ds: glaive.LanceFragment(ds, 1.5),
+    "filename must be a str, got 5": lambda ds: glaive.LanceFragment.create_from_file(5, ds, 0),
+    "max_rows_per_group must be an int or None, got 'x'": lambda ds: ds.stats.dataset_stats("x"),
+    "num_threads must be an int or None, got 'x'": lambda ds: glaive.backfill(
+        ds, {"n": "id"}, num_threads="x"
+    ),
+    "commit_every must be an int or None, got '2'": lambda ds: glaive.backfill(
+        ds, {"n": "id"}, commit_every="2"
+    ),
+    "a str or a path is wanted as checkpoint, not int": lambda ds: glaive.backfill(
+        ds, {"n": "id"}, checkpoint=5
+    ),
+    "live_rows_only must be a bool, got 5": lambda ds: ds.write_fragment_column(
+        0, MORE, ds.schema, live_rows_only=5
+    ),
+    "reads must be a list of str, got 'id'": lambda ds: ds.write_fragment_column(
+        0, MORE, ds.schema, reads="id"
+    ),
+    "deleted_fragment_ids must be a list of int, got ['x']": lambda ds: glaive.LanceDataset.commit(
+        ds.uri, glaive.LanceOperation.Delete([], ["x"], "id = 1"), 1
+    ),
+    "deleted_fragment_ids must be a list, got 5": lambda ds: glaive.LanceDataset.commit(
+        ds.uri, glaive.LanceOperation.Delete([], 5, "id = 1"), 1
+    ),
+    "predicate must be a str, got 5": lambda ds: glaive.LanceDataset.commit(
+        ds.uri, glaive.LanceOperation.Delete([], [1], 5), 1
+    ),
+    "LanceOperation.CreateIndex: 'int' object has no": lambda ds: glaive.LanceDataset.commit(
+        ds.uri, glaive.LanceOperation.CreateIndex([5], []), 1
+    ),
 }  # fmt: skip
 
 
@@ -174,3 +221,35 @@ def test_reports_show_what_was_done(table):
     assert "fragments_added=1, commits=1, seconds=0." in repr(report.compaction)
     assert repr(report.cleanup).startswith("CleanupReport(outcome='done', old_versions=0, bytes")
     assert " object at " not in text
+
+
+NO_EFFECT = {
+    "canary has no effect without compact": dict(canary=True, compact=False),
+    "canary has no effect with dry_run": dict(canary=True, dry_run=True),
+    "compaction has no effect without compact": dict(compaction={"num_threads": 2}, compact=False),
+    "commit_interval has no effect without compact": dict(
+        commit_interval=timedelta(seconds=1), compact=False
+    ),
+    "older_than has no effect without cleanup": dict(older_than=timedelta(3), cleanup=False),
+    "retain_versions has no effect without cleanup": dict(retain_versions=3, cleanup=False),
+    "orphan_age has no effect without sweep": dict(orphan_age=timedelta(3), sweep=False),
+    "delete_rate_limit has no effect without cleanup and sweep": dict(
+        delete_rate_limit=3, cleanup=False, sweep=False
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NO_EFFECT)
+def test_what_would_have_no_effect(table, text):
+    with pytest.raises(ValueError, match=text):
+        glaive.maintain(table, **NO_EFFECT[text])
+    assert glaive.dataset(table.uri).version == 1
+
+
+@pytest.mark.parametrize("threshold", [-0.1, float("inf"), float("nan")])
+def test_a_threshold_that_cannot_be(table, threshold):
+    with pytest.raises(ValueError, match="materialize_deletions_threshold is .* at least 0"):
+        table.optimize.compact_files(materialize_deletions_threshold=threshold)
+    table.update_config({"lance.compaction.materialize_deletions_threshold": str(threshold)})
+    with pytest.raises(ValueError, match="lance.compaction.materialize_deletions_threshold"):
+        table.optimize.compact_files()

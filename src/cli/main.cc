@@ -4,6 +4,7 @@
 #include <optional>
 #include <ranges>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,6 +64,11 @@ CLI::App& AddVerb(CLI::App& app, Verbs& verbs, const std::string& name, const st
   CLI::App* verb = app.add_subcommand(name, text);
   verbs[verb] = [&options, run] { return run(options); };
   return *verb;
+}
+
+// Usage errors that name both: beside `flag` the others would have no effect.
+void Exclude(CLI::App& verb, const std::string& flag, const std::vector<std::string>& others) {
+  for (const std::string& other : others) verb.get_option(other)->excludes(verb.get_option(flag));
 }
 
 template <typename Options>
@@ -133,6 +139,7 @@ void AddVerify(CLI::App& app, Verbs& verbs, VerifyVerbOptions& options) {
   verb.add_option("--sample", options.verify.sample,
                   "share of the fragments whose values are read; 1");
   verb.add_option("--jobs", options.verify.jobs, "threads");
+  Exclude(verb, "--quick", {"--sample"});
   verb.add_flag("--json", options.json, kJson);
 }
 
@@ -163,7 +170,9 @@ void AddCompare(CLI::App& app, Verbs& verbs, CompareOptions& options) {
   verb.add_option("--version-b", options.version_b, "the newest when not given");
   AddChoice<Engine>(verb, "--engine-b", options.engine_b, "what reads b: glaive or pylance",
                     {{"glaive", Engine::kGlaive}, {"pylance", Engine::kPylance}});
-  verb.add_option("--python", options.python, "a Python that has pylance")->capture_default_str();
+  verb.add_option("--python", options.python, "a Python that has pylance")
+      ->capture_default_str()
+      ->needs(verb.get_option("--engine-b"));
   verb.add_flag("--json", options.json, kJson);
 }
 
@@ -207,8 +216,9 @@ void AddCompactionLimits(CLI::App& verb, CompactionOptions& options) {
                   "leave these fragments as they are");
 }
 
-// All of how fragments are chosen and rewritten.
-void AddCompaction(CLI::App& verb, CompactionOptions& compaction) {
+// All of how fragments are chosen and rewritten. The names of the options.
+std::vector<std::string> AddCompaction(CLI::App& verb, CompactionOptions& compaction) {
+  const size_t num_before = verb.get_options().size();
   AddCompactionLimits(verb, compaction);
   verb.add_option("--batch-size", compaction.batch_size, "rows decoded at a time");
   verb.add_option("--num-threads", compaction.num_threads, "tasks that run at once");
@@ -229,6 +239,12 @@ void AddCompaction(CLI::App& verb, CompactionOptions& compaction) {
   AddChoice<Durability>(verb, "--durability", compaction.durability,
                         "commit (what is reported is on stable storage) or none",
                         {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
+  Exclude(verb, "--keep-deletions", {"--deletion-threshold"});
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options() | std::views::drop(num_before)) {
+    names.push_back(option->get_name());
+  }
+  return names;
 }
 
 void AddCompact(CLI::App& app, Verbs& verbs, CompactOptions& options) {
@@ -243,6 +259,7 @@ void AddCompact(CLI::App& app, Verbs& verbs, CompactOptions& options) {
                 "commit the tasks that can be where others fail, and tell those");
   verb.add_flag("--json", options.json, kJson);
   AddCompaction(verb, options.compaction);
+  Exclude(verb, "--dry-run", {"--canary", "--partial"});
 }
 
 void AddMaintain(CLI::App& app, Verbs& verbs, MaintainOptions& options) {
@@ -273,7 +290,12 @@ void AddMaintain(CLI::App& app, Verbs& verbs, MaintainOptions& options) {
   AddDuration(verb, "--orphan-age", maintenance.orphan_age_ns,
               "files that no version refers to go when so old; 7d");
   verb.add_option("--delete-rate-limit", maintenance.delete_rate_limit, "files a second");
-  AddCompaction(verb, maintenance.compaction);
+  std::vector<std::string> of_compaction = AddCompaction(verb, maintenance.compaction);
+  of_compaction.insert(of_compaction.end(), {"--canary", "--commit-interval"});
+  Exclude(verb, "--no-compact", of_compaction);
+  Exclude(verb, "--no-cleanup", {"--older-than", "--retain-versions"});
+  Exclude(verb, "--no-sweep", {"--orphan-age"});
+  Exclude(verb, "--dry-run", {"--canary"});
 }
 
 void AddBackfill(CLI::App& app, Verbs& verbs, BackfillVerbOptions& options) {
@@ -315,6 +337,9 @@ void AddDemo(CLI::App& app, Verbs& verbs, DemoOptions& options) {
   verb->add_option("--list", options.values_per_row, "int16 values in each row")
       ->capture_default_str();
   verb->add_option("--take", options.take_rows, "rows of the measured take")->capture_default_str();
+  Exclude(*verb, "--make", {"path", "--limit", "--take"});
+  Exclude(*verb, "path", {"--fragments", "--rows", "--list"});
+  verb->get_option("--limit")->needs(verb->get_option("path"));
   verb->add_flag("--json", options.json, kJson);
 }
 

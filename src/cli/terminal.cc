@@ -94,9 +94,14 @@ arrow::Status ProgressBar::Update(const Progress& progress) {
     const auto filled = static_cast<size_t>(fraction * kWidth);
     const double seconds = std::chrono::duration<double>(now - started_).count();
     const auto rate = static_cast<uint64_t>(static_cast<double>(progress.bytes) / seconds);
-    fmt::print(stderr, "\r{}[{}{}] {:3.0f}%  {} rows  {}  {}/s\033[K", step_,
-               std::string(filled, '#'), std::string(kWidth - filled, ' '), fraction * 100,
-               FormatCount(progress.rows), FormatBytes(progress.bytes), FormatBytes(rate));
+    fmt::print(stderr, "\r{}[{}{}] {:3.0f}%", step_, std::string(filled, '#'),
+               std::string(kWidth - filled, ' '), fraction * 100);
+    // Not everything that takes long is about rows, and has bytes from its beginning.
+    if (progress.rows > 0) fmt::print(stderr, "  {} rows", FormatCount(progress.rows));
+    if (progress.bytes > 0) {
+      fmt::print(stderr, "  {}  {}/s", FormatBytes(progress.bytes), FormatBytes(rate));
+    }
+    fmt::print(stderr, "\033[K");
     std::fflush(stderr);
     drawn_ = true;
     last_drawn_ = now;

@@ -45,7 +45,9 @@ class ConfigValue {
     const char* end = begin + text_->size();
     if (text_->starts_with('+') && !text_->starts_with("+-")) ++begin;  // std::from_chars has none
     const auto [rest, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || rest != end || value != value) return Refuse("a number");
+    if (error != std::errc() || rest != end || !std::isfinite(static_cast<double>(value))) {
+      return Refuse("a number");
+    }
     if (value < least) return Refuse(fmt::format("at least {}", least));
     option = value;
     return arrow::Status::OK();
@@ -156,8 +158,10 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
     return InvalidInput("memory_limit is {} bytes, expected at least {}: less makes small pages",
                         *resolved.memory_limit, kLeastMemory);
   }
-  if (std::isnan(*resolved.materialize_deletions_threshold)) {
-    return InvalidInput("materialize_deletions_threshold is not a number");
+  const double threshold = *resolved.materialize_deletions_threshold;
+  if (!std::isfinite(threshold) || threshold < 0) {
+    return InvalidInput(
+        "materialize_deletions_threshold is {}, expected a number that is at least 0", threshold);
   }
   return resolved;
 }

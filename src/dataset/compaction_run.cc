@@ -43,7 +43,7 @@ class TaskRunner {
     if (num_threads == 1) {
       for (size_t i = 0; i < num_tasks && MayStartNext(); ++i) {
         ARROW_RETURN_NOT_OK(TryTask(i, [&](const Progress& progress) {
-          return progress_ ? progress_(Sum(progress.rows)) : arrow::Status::OK();
+          return progress_ ? progress_(Sum(progress)) : arrow::Status::OK();
         }));
       }
       return arrow::Status::OK();
@@ -74,10 +74,11 @@ class TaskRunner {
  private:
   bool MayStartNext() const { return !may_start_ || may_start_(); }
 
-  // `rows` of the tasks that run, beside those that ended.
-  Progress Sum(uint64_t rows) const {
-    return {.rows = rows_done_ + rows,
+  // What the tasks that run have written, beside those that ended.
+  Progress Sum(const Progress& running) const {
+    return {.rows = rows_done_ + running.rows,
             .total_rows = total_rows_,
+            .bytes = bytes_done_ + running.bytes,
             .tasks = tasks_done_,
             .total_tasks = plan_.tasks.size()};
   }
@@ -87,6 +88,7 @@ class TaskRunner {
     options.progress = progress;
     ARROW_ASSIGN_OR_RAISE(auto result, ExecuteCompaction(dataset_, plan_.tasks[index], options));
     rows_done_ += result.summary.rows;
+    bytes_done_ += result.summary.bytes;
     tasks_done_ += 1;
     results_[index] = std::move(result);
     return arrow::Status::OK();
@@ -152,7 +154,7 @@ class TaskRunner {
       ended.wait_for(lock, kProgressInterval);
       if (!progress_ || stopped) continue;
       lock.unlock();
-      const arrow::Status status = progress_(Sum(0));
+      const arrow::Status status = progress_(Sum({}));
       lock.lock();
       if (!status.ok() && !stopped.exchange(true)) first_error = status;
     }
@@ -169,6 +171,7 @@ class TaskRunner {
   std::vector<std::optional<RewriteResult>> results_;
   std::vector<arrow::Status> failures_;
   std::atomic<uint64_t> rows_done_ = 0;
+  std::atomic<uint64_t> bytes_done_ = 0;
   std::atomic<uint64_t> tasks_done_ = 0;
   uint64_t total_rows_ = 0;
 };

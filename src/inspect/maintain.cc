@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "core/error.h"
@@ -154,9 +155,28 @@ class MaintenanceRun {
   MaintenanceReport report_;
 };
 
+// What would have no effect beside another option is a slip, or a misunderstanding.
 arrow::Status CheckOptions(const MaintenanceOptions& options) {
   if (options.retain_versions == 0) return InvalidInput("retain_versions must be at least 1");
   if (options.delete_rate_limit == 0) return InvalidInput("delete_rate_limit must be at least 1");
+  const MaintenanceOptions defaults;
+  const bool removes = options.clean_up || options.sweep;
+  const auto conflicts = {
+      std::tuple(options.canary && !options.compact, "canary", "without compact"),
+      std::tuple(options.canary && options.dry_run, "canary", "with dry_run"),
+      std::tuple(options.commit_interval_ns != defaults.commit_interval_ns && !options.compact,
+                 "commit_interval", "without compact"),
+      std::tuple(options.older_than_ns && !options.clean_up, "older_than", "without cleanup"),
+      std::tuple(options.retain_versions && !options.clean_up, "retain_versions",
+                 "without cleanup"),
+      std::tuple(options.orphan_age_ns != defaults.orphan_age_ns && !options.sweep, "orphan_age",
+                 "without sweep"),
+      std::tuple(options.delete_rate_limit && !removes, "delete_rate_limit",
+                 "without cleanup and sweep"),
+  };
+  for (const auto& [is_given, name, beside] : conflicts) {
+    if (is_given) return InvalidInput("{} has no effect {}", name, beside);
+  }
   return arrow::Status::OK();
 }
 

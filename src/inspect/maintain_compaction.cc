@@ -179,6 +179,7 @@ class RollingCompaction {
     return [this](Progress progress) {
       progress.rows += report_.done.rows;
       progress.total_rows = planned_.rows;
+      progress.bytes += report_.written.bytes;
       progress.tasks += report_.done.tasks;
       progress.total_tasks = planned_.tasks;
       return options_.progress(progress);

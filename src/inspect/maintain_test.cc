@@ -1,5 +1,6 @@
 #include "glaive/maintain.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -73,6 +74,36 @@ MaintenanceOptions ByTasks() {
   return options;
 }
 
+TEST_F(MaintainTest, ProgressTellsBytes) {
+  MaintenanceOptions options = ByTasks();
+  uint64_t most = 0;
+  options.progress = [&](const Progress& progress) {
+    most = std::max(most, progress.bytes);
+    return arrow::Status::OK();
+  };
+  options.clean_up = false;
+  options.older_than_ns = std::nullopt;
+  options.sweep = false;
+  const auto report = Maintain(Open(), options);
+  ASSERT_THAT(report, IsOk());
+  EXPECT_GT(most, 0u);
+  EXPECT_LE(most, report->compaction.written.bytes);
+}
+
+TEST_F(MaintainTest, RefusesWhatWouldHaveNoEffect) {
+  const auto refused = [&](const MaintenanceOptions& options) {
+    const auto report = Maintain(Open(), options);
+    EXPECT_THAT(report, IsError(ErrorKind::kInvalidInput, "has no effect"));
+    return report.status().message();
+  };
+  EXPECT_EQ(refused({.compact = false, .canary = true}), "canary has no effect without compact");
+  EXPECT_EQ(refused({.canary = true, .dry_run = true}), "canary has no effect with dry_run");
+  EXPECT_EQ(refused({.clean_up = false, .older_than_ns = 0}),
+            "older_than has no effect without cleanup");
+  EXPECT_EQ(refused({.sweep = false, .orphan_age_ns = 0}),
+            "orphan_age has no effect without sweep");
+}
+
 TEST_F(MaintainTest, DoesAllSteps) {
   AddOrphan("old", 8);
   AddOrphan("young", 6);
@@ -120,7 +151,7 @@ TEST_F(MaintainTest, ADryRunTellsAndChangesNothing) {
 
 TEST_F(MaintainTest, AStepThatIsNotWantedIsNotRun) {
   AddOrphan("old", 8);
-  MaintenanceOptions options = {.compact = false, .clean_up = false, .older_than_ns = 0};
+  MaintenanceOptions options = {.compact = false, .clean_up = false};
   const auto report = Maintain(Open(), options);
   ASSERT_THAT(report, IsOk());
   EXPECT_EQ(report->compaction.outcome, StepOutcome::kNotRun);

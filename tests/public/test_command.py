@@ -187,6 +187,20 @@ def test_wrong_usage(table):
     assert run("info", expect=2).stderr
     assert run("inspect", table, expect=2).stderr
     assert run("compact", table, "--max-page-bytes", "many", expect=2).stderr
+    for arguments, names in {
+        ("compact", table, "--dry-run", "--canary"): ("--dry-run", "--canary"),
+        ("compact", table, "--keep-deletions", "--deletion-threshold", 1): ("--keep", "--deletion-th"),
+        ("maintain", table, "--older-than", "3d", "--no-cleanup"): ("--older-than", "--no-cleanup"),
+        ("maintain", table, "--no-compact", "--mode", "reencode"): ("--no-compact", "--mode"),
+        ("maintain", table, "--no-sweep", "--orphan-age", "8d"): ("--no-sweep", "--orphan-age"),
+        ("verify", table, "--quick", "--sample", 0.5): ("--quick", "--sample"),
+        ("demo", table, "--rows", 5): ("path", "--rows"),
+        ("compare", table, "--python", "python3"): ("--python", "--engine-b"),
+    }.items():
+        text = run(*arguments, expect=2).stderr
+        assert all(name in text for name in names), text
+    for share in (-1, "inf", "nan"):
+        assert "at least 0" in error_of("compact", table, "--deletion-threshold", share, expect=2)
     assert "Exit codes" in run("--help").stdout
 
 
