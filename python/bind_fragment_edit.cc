@@ -8,6 +8,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -118,6 +119,13 @@ void BindFiles(nb::module_& m) {
             [&] { return CreateFragment(std::move(stream), uri, fragment_id, options); });
       },
       "source"_a, "uri"_a, "fragment_id"_a, "options"_a, "progress"_a = nb::none());
+  m.def(
+      "rows_of_fragment",
+      [](const Dataset& dataset, const FragmentMetadata& fragment) {
+        const FragmentRows rows = Call().Run([&] { return RowsOfFragment(dataset, fragment); });
+        return std::pair(rows.physical, rows.deleted);
+      },
+      "dataset"_a, "fragment"_a);
   m.def(
       "validate_fragment",
       [](const Dataset& dataset, uint64_t fragment_id) {

@@ -18,6 +18,23 @@
 #include "glaive/schema.h"
 #include "glaive/write.h"
 
+namespace glaive {
+
+/// Rows of a fragment as its files have them.
+struct FragmentRows {
+  uint64_t physical = 0;  ///< deleted ones included
+  uint64_t deleted = 0;
+
+  uint64_t live() const { return physical - deleted; }
+};
+
+/// What FragmentMetadata knows where the manifest says it. Old writers' do not: then a data file
+/// and the deletion file are opened. Errors: those of opening them, naming the file.
+arrow::Result<FragmentRows> RowsOfFragment(const Dataset& dataset,
+                                           const FragmentMetadata& fragment);
+
+}  // namespace glaive
+
 // Changes of one fragment that commit nothing: workers make them, and give what they get to whoever
 // commits for all. Files that are named in a result are on stable storage, as `durability` says; a
 // call that fails leaves none. InvalidInput for a fragment that the version does not have.

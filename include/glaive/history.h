@@ -22,7 +22,7 @@ struct HistoryEntry {
   std::string message;       ///< the commit message, if one was given
   uint64_t read_version = 0;
   std::map<std::string, std::string> properties;  ///< of the transaction
-  uint64_t num_rows = 0;
+  uint64_t num_rows = 0;  ///< here and below as manifests count them; those of old writers do not
   uint64_t num_fragments = 0;
   /// Against the version before it that is still there; nothing for the oldest. A row that is moved
   /// (an update, a compaction) counts as removed and as added.

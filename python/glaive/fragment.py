@@ -70,6 +70,7 @@ class LanceFragment(pa.dataset.Fragment):
         # The version is the fragment's own: a verb that moves `dataset` on does not change it.
         self._native_dataset = dataset._ds
         self._fragment = fragment
+        self._counts: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"LanceFragment(id={self.fragment_id}, rows={self._fragment.num_rows})"
@@ -98,13 +99,21 @@ class LanceFragment(pa.dataset.Fragment):
     def metadata(self) -> FragmentMetadata:
         return from_native(self._fragment)
 
+    def _rows(self) -> tuple[int, int]:
+        # Physical and deleted ones. Manifests of old writers do not count them; files do.
+        if self._counts is None:
+            self._counts = _native.rows_of_fragment(self._native_dataset, self._fragment)
+        return self._counts
+
     @property
     def num_deletions(self) -> int:
-        return self._fragment.num_deletions
+        """Rows that are deleted."""
+        return self._rows()[1]
 
     @property
     def physical_rows(self) -> int:
-        return self._fragment.physical_rows
+        """Rows in the files, deleted ones included; a file is opened where the manifest is old."""
+        return self._rows()[0]
 
     @property
     def schema(self) -> pa.Schema:
@@ -181,7 +190,8 @@ class LanceFragment(pa.dataset.Fragment):
 
     def count_rows(self, filter: Filter | None = None) -> int:
         if filter is None:
-            return self._fragment.num_rows
+            physical, deleted = self._rows()
+            return physical - deleted
         return self.scanner(filter=filter).count_rows()
 
     def head(self, num_rows: int) -> pa.Table:

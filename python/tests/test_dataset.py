@@ -220,3 +220,24 @@ def test_sessions_are_shared(small, path):
     assert first.session().is_same_as(second.session())
     assert not first.session().is_same_as(small.session())
     assert 0 < session.size_bytes() <= 1 << 20
+
+
+def test_rows_that_an_old_manifest_does_not_count(path):
+    """Old writers left row counts to the files."""
+    glaive.write_dataset(pa.table({"a": range(60)}), path, max_rows_per_file=20)
+    glaive.dataset(path).delete("a in (21, 22, 23)")
+    for manifest in (Path(path) / "_versions").glob("*.manifest"):
+        # Field 4 of a fragment and of a deletion file, a varint each.
+        content = manifest.read_bytes()
+        for count in (20, 3):
+            content = content.replace(bytes((0x20, count)), bytes((0x20, 0)))
+        manifest.write_bytes(content)
+    counts = {}
+    for engine in (lance, glaive):
+        table = engine.dataset(path)
+        fragments = table.get_fragments()
+        counts[engine] = [
+            (f.physical_rows, f.num_deletions, f.count_rows()) for f in fragments
+        ] + [table.count_rows(), table.stats.dataset_stats(15)["num_small_files"]]
+    assert counts[glaive] == counts[lance] == [(20, 0, 20), (20, 3, 17), (20, 0, 20), 57, 0]
+    assert glaive.dataset(path).get_fragments()[0].metadata.physical_rows == 0

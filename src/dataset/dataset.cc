@@ -1,5 +1,6 @@
 #include "glaive/dataset.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -31,7 +32,8 @@ std::map<std::string, std::string> VersionMetadata(const DatasetSummary& summary
       {"total_deletion_files", std::to_string(summary.num_deletion_files)},
       {"total_data_file_rows", std::to_string(summary.physical_rows)},
       {"total_deletion_file_rows", std::to_string(summary.deleted_rows)},
-      {"total_rows", std::to_string(summary.physical_rows - summary.deleted_rows)},
+      {"total_rows", std::to_string(summary.physical_rows -
+                                    std::min(summary.deleted_rows, summary.physical_rows))},
   };
 }
 
@@ -203,11 +205,17 @@ arrow::Result<VersionInfo> ReadVersionInfo(const Dataset& dataset, uint64_t vers
 }
 
 uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows) {
+  const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
   uint64_t small = 0;
   // What opened once is scanned again without an error.
-  (void)dataset.state()->manifest->fragments.Visit([&](const table::Fragment& fragment) {
+  (void)snapshot.manifest->fragments.Visit([&](const table::Fragment& fragment) {
     ARROW_ASSIGN_OR_RAISE(const wire::FragmentFacts facts, fragment.Scan());
-    if (facts.physical_rows < min_rows) ++small;
+    uint64_t rows = facts.physical_rows;
+    if (rows == 0) {  // not counted, by an old writer; what cannot be opened holds nothing
+      ARROW_ASSIGN_OR_RAISE(const wire::DataFragment parsed, fragment.Parse());
+      rows = read::PhysicalRows(snapshot, parsed).ValueOr(0);
+    }
+    if (rows < min_rows) ++small;
     return arrow::Status::OK();
   });
   return small;

@@ -288,8 +288,9 @@ uint64_t FragmentMetadata::id() const { return state_->fragment.id; }
 uint64_t FragmentMetadata::physical_rows() const { return state_->fragment.physical_rows; }
 
 uint64_t FragmentMetadata::num_deletions() const {
+  // Of rows that are not counted none is: see RowsOfFragment.
   const auto& file = state_->fragment.deletion_file;
-  return file ? file->num_deleted_rows : 0;
+  return file ? std::min(file->num_deleted_rows, state_->fragment.physical_rows) : 0;
 }
 
 std::vector<DataFileInfo> FragmentMetadata::files() const {

@@ -87,4 +87,15 @@ arrow::Result<std::optional<FragmentMetadata>> DeleteFragmentRows(const Dataset&
                      options);
 }
 
+arrow::Result<FragmentRows> RowsOfFragment(const Dataset& dataset,
+                                           const FragmentMetadata& fragment) {
+  const wire::DataFragment& entry = fragment.state()->fragment;
+  const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
+  FragmentRows rows;
+  ARROW_ASSIGN_OR_RAISE(rows.physical, read::PhysicalRows(snapshot, entry));
+  ARROW_ASSIGN_OR_RAISE(const uint64_t live, read::LiveRows(snapshot, entry));
+  rows.deleted = rows.physical - live;
+  return rows;
+}
+
 }  // namespace glaive

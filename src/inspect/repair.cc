@@ -202,9 +202,9 @@ class Repairer {
     ARROW_ASSIGN_OR_RAISE(inspect::FragmentCheck check,
                           inspect::CheckFragment(snapshot, fragment, columns));
     for (uint64_t row = 0;
-         check.findings.empty() && options_.read_values && row < fragment.physical_rows;
+         check.findings.empty() && options_.read_values && row < check.physical_rows;
          row += kRowsAtATime) {
-      const RowRange rows = {row, std::min(row + kRowsAtATime, fragment.physical_rows)};
+      const RowRange rows = {row, std::min(row + kRowsAtATime, check.physical_rows)};
       ARROW_RETURN_NOT_OK(inspect::DecodeRows(snapshot, fragment, columns, rows, &check.findings));
       if (options_.progress) ARROW_RETURN_NOT_OK(options_.progress({}));
     }

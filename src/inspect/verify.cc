@@ -163,8 +163,10 @@ arrow::Result<std::optional<WorkUnit>> Verification::NextUnit() {
     return unit;
   }
   if (next_fragment_ == fragments_.size()) return std::nullopt;
-  auto fragment =
-      std::make_shared<const wire::DataFragment>(std::move(fragments_[next_fragment_++]));
+  wire::DataFragment& next = fragments_[next_fragment_++];
+  // Old writers do not count them. What cannot be opened is a finding of the check.
+  next.physical_rows = read::PhysicalRows(snapshot_, next).ValueOr(0);
+  auto fragment = std::make_shared<const wire::DataFragment>(std::move(next));
   sampled_ += options_.sample;
   if (options_.depth == VerifyDepth::kRows && sampled_ >= 1 - 1e-9 && fragment->physical_rows > 0) {
     sampled_ -= 1;

@@ -13,6 +13,7 @@
 #include "io/memory_store.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
+#include "testing/uncounted_rows.h"
 
 // A store that fails is not a table that is damaged.
 namespace glaive {
@@ -92,6 +93,15 @@ TEST(VerifyFaultTest, AFileThatMayNotBeReadIsNotDamaged) {
   EXPECT_THAT(plan.left_alone, IsEmpty());
   ASSERT_THAT(plan.unread, SizeIs(1));
   EXPECT_NE(plan.unread[0].find("Permission denied"), std::string::npos) << plan.unread[0];
+}
+
+TEST(VerifyFaultTest, RowsThatTheManifestDoesNotCountAreDecoded) {
+  Table<LockedFileStore> table;
+  testing::ForgetRowCounts(table.store(), "/table", 10);
+  const VerifyReport report = Verify(kUri).ValueOrDie();
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.num_rows, 30);
+  EXPECT_EQ(report.num_rows_decoded, 30);
 }
 
 TEST(VerifyFaultTest, WhicheverCallFailsNothingIsCalledDamagedNorDropped) {
