@@ -55,6 +55,7 @@ void BindOptions(nb::module_& m) {
       .def_rw("materialize_deletions", &Options::materialize_deletions, nb::arg().none())
       .def_rw("materialize_deletions_threshold", &Options::materialize_deletions_threshold,
               nb::arg().none())
+      .def_rw("defer_index_remap", &Options::defer_index_remap, nb::arg().none())
       .def_rw("max_overlays_per_fragment", &Options::max_overlays_per_fragment, nb::arg().none())
       .def_rw("num_threads", &Options::num_threads, nb::arg().none())
       .def_rw("batch_size", &Options::batch_size, nb::arg().none())

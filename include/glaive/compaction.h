@@ -46,6 +46,9 @@ struct CompactionOptions {
   std::optional<uint64_t> max_source_fragments;
   std::optional<uint64_t> max_source_rows;
   std::optional<uint64_t> max_source_bytes;
+  /// Indices are to follow later, by a record of where rows went, which is not built: Unsupported
+  /// for a table with indices or stable row ids, where there is something to record. false
+  std::optional<bool> defer_index_remap;
   std::vector<uint64_t> excluded_fragment_ids;
   /// New fragments lie behind all others, and there some would be joined by a second run. Their
   /// tasks are joined at once, so that a second run is empty; such a task is not of adjacent

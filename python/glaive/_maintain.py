@@ -73,6 +73,9 @@ def maintain(
 
     Raises
     ------
+    ValueError
+        For options that cannot be, or that would have no effect beside another: `older_than`
+        without `cleanup`, `canary` with `dry_run`.
     KeyboardInterrupt, and the errors of a step that failed
         The steps after it are not run; what had been done stays.
     """

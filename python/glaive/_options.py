@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 from ._arguments import check_size, set_option
 from ._session import native_session
-from .errors import InvalidInput, unbuilt
+from .errors import InvalidInput
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -105,6 +105,7 @@ _COMPACTION = {
     "materialize_deletions",
     "materialize_deletions_threshold",
     "max_overlays_per_fragment",
+    "defer_index_remap",
     "num_threads",
     "batch_size",
     "max_source_fragments",
@@ -132,9 +133,6 @@ def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
             set_option(options, name, list(ids) if isinstance(ids, Iterable) else ids)
         elif name == "durability":
             options.durability = as_durability(value)
-        elif name == "defer_index_remap":
-            if value:
-                unbuilt("compaction with defer_index_remap=True")
         elif name in _COMPACTION:
             if value is not None:
                 set_option(options, name, value)

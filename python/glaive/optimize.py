@@ -360,6 +360,9 @@ class DatasetOptimizer:
             Rewrite fragments with deleted rows ...
         materialize_deletions_threshold : float, default 0.1
             ... above this fraction.
+        defer_index_remap : bool, default False
+            NotImplementedError for a table with indices or stable row ids; without them there is
+            nothing to defer. False overrules the table's config, as for every option.
         num_threads : int, optional
             Tasks that run at once.
         batch_size : int, optional

@@ -70,8 +70,6 @@ def test_hints_are_taken(small, option):
 def test_options_as_none_are_the_defaults(small):
     options = dict.fromkeys(glaive.optimize.CompactionOptions.__annotations__)
     assert Compaction.plan(small, options) == Compaction.plan(small, {})
-    with pytest.raises(NotImplementedError, match="defer_index_remap"):
-        Compaction.plan(small, {"defer_index_remap": True})
     with pytest.raises(ValueError, match="compaction_mode"):
         Compaction.plan(small, {"compaction_mode": "quick"})
 
@@ -88,6 +86,7 @@ SETTINGS = {
     "materialize_deletions": ("FALSE", False),
     "materialize_deletions_threshold": ("0.25", 0.25),
     "max_overlays_per_fragment": ("3", 3),
+    "defer_index_remap": ("TRUE", True),
     "num_threads": ("2", 2),
     "batch_size": ("13", 13),
     "max_source_fragments": ("14", 14),
@@ -118,15 +117,48 @@ def test_the_config_is_read(small, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["io_buffer_size", "binary_copy_read_batch_bytes", "defer_index_remap"]
+    "name, text",
+    [("io_buffer_size", "+7"), ("binary_copy_read_batch_bytes", "+7"), ("index_remap_mode", "Compact")],
 )
-def test_the_config_is_checked_where_it_has_no_effect(small, name):
+def test_the_config_is_checked_where_it_has_no_effect(small, name, text):
     key = f"lance.compaction.{name}"
-    small.update_config({key: "true" if name == "defer_index_remap" else "+7"})
+    small.update_config({key: text})
     Compaction.plan(small, {})
     small.update_config({key: "many"})
     with pytest.raises(ValueError, match=f"{re.escape(key)}: 'many'"):
         small.optimize.compact_files()
+
+
+@pytest.mark.parametrize("by_config", [False, True])
+def test_nothing_is_deferred_where_there_is_something(path, by_config):
+    """As in pylance, where there is nothing that could follow the rows the option does not matter."""
+
+    def compact(engine, with_index):
+        engine.write_dataset(pa.table({"a": range(60)}), path, mode="overwrite", max_rows_per_file=20)
+        if with_index:
+            lance.dataset(path).create_scalar_index("a", "BTREE")
+        table = engine.dataset(path)
+        if by_config:
+            table.update_config({"lance.compaction.defer_index_remap": "true"})
+        table.optimize.compact_files(**({} if by_config else {"defer_index_remap": True}))
+        return len(table.get_fragments())
+
+    assert compact(glaive, False) == compact(lance, False) == 1
+    with pytest.raises(NotImplementedError, match="defer_index_remap.*'a_idx'"):
+        compact(glaive, True)
+    # False overrules the config.
+    glaive.dataset(path).optimize.compact_files(defer_index_remap=False)
+    assert len(glaive.dataset(path).get_fragments()) == 1
+
+
+@pytest.mark.parametrize("engine", [glaive, lance])
+def test_nothing_is_deferred_with_stable_row_ids(path, engine):
+    rows = pa.table({"a": range(60)})
+    engine.write_dataset(rows, path, max_rows_per_file=20, enable_stable_row_ids=True)
+    table = engine.dataset(path)
+    table.update_config({"lance.compaction.defer_index_remap": "true"})
+    with pytest.raises(Exception, match="defer_index_remap.*stable row"):
+        table.optimize.compact_files()
 
 
 def test_signs_in_the_config(small):

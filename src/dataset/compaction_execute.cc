@@ -174,6 +174,7 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   const auto& manifest = *source.state()->manifest;
   ARROW_RETURN_NOT_OK(dataset::CheckCanRewrite(manifest));
   ARROW_ASSIGN_OR_RAISE(const auto resolved, dataset::ResolveOptions(options, source.config()));
+  ARROW_RETURN_NOT_OK(dataset::CheckCanDefer(manifest, resolved));
   ARROW_ASSIGN_OR_RAISE(const auto durability, dataset::Resolve(resolved.durability));
   FileVersion version = manifest.data_file_version;
   if (resolved.data_storage_version) {

@@ -61,7 +61,7 @@ Json OptionsJson(const CompactionOptions& options) {
   json["num_threads"] = OrNull(options.num_threads);
   json["batch_size"] = OrNull(options.batch_size);
   json["io_buffer_size"] = nullptr;
-  json["defer_index_remap"] = false;
+  json["defer_index_remap"] = options.defer_index_remap.value_or(false);
   json["index_remap_mode"] = "Direct";
   json["compaction_mode"] = ModeJson(options.mode);
   json["enable_binary_copy"] = false;
@@ -103,6 +103,7 @@ CompactionOptions OptionsFrom(const Json& json) {
   Read(json, "max_overlays_per_fragment", options.max_overlays_per_fragment);
   Read(json, "num_threads", options.num_threads);
   Read(json, "batch_size", options.batch_size);
+  Read(json, "defer_index_remap", options.defer_index_remap);
   options.mode = ModeFrom(json);
   Read(json, "max_source_fragments", options.max_source_fragments);
   Read(json, "max_source_rows", options.max_source_rows);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/error.h"
 #include "dataset/compaction_memory.h"
@@ -67,6 +69,13 @@ class ConfigValue {
     return arrow::Status::OK();
   }
 
+  arrow::Status CheckWord(std::initializer_list<std::string_view> words) const {
+    if (!text_ || std::ranges::find(words, Lower(*text_)) != words.end()) {
+      return arrow::Status::OK();
+    }
+    return Refuse(fmt::format("{}", fmt::join(words, " or ")));
+  }
+
   arrow::Status To(std::optional<CompactionMode>& option) const {
     if (option || !text_) return arrow::Status::OK();
     const std::string word = Lower(*text_);
@@ -122,15 +131,15 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   ARROW_RETURN_NOT_OK(from_config("max_source_bytes", resolved.max_source_bytes, uint64_t{1}));
   ARROW_RETURN_NOT_OK(from_config("data_storage_version", resolved.data_storage_version));
   ARROW_RETURN_NOT_OK(from_config("compaction_mode", resolved.mode));
+  ARROW_RETURN_NOT_OK(from_config("defer_index_remap", resolved.defer_index_remap));
   ARROW_RETURN_NOT_OK(
       ConfigValue(config, "max_overlays_per_fragment").ToLimit(resolved.max_overlays_per_fragment));
   // Without effect here; a value that cannot be is an error as for every reader of the config.
   std::optional<uint64_t> io_buffer_size;
   std::optional<uint64_t> copy_bytes;
-  std::optional<bool> defer_index_remap;
   ARROW_RETURN_NOT_OK(from_config("io_buffer_size", io_buffer_size));
   ARROW_RETURN_NOT_OK(from_config("binary_copy_read_batch_bytes", copy_bytes));
-  ARROW_RETURN_NOT_OK(from_config("defer_index_remap", defer_index_remap));
+  ARROW_RETURN_NOT_OK(ConfigValue(config, "index_remap_mode").CheckWord({"compact", "direct"}));
 
   resolved.target_rows_per_fragment =
       resolved.target_rows_per_fragment.value_or(kDefaultTargetRows);
@@ -141,6 +150,7 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
   resolved.max_overlays_per_fragment =
       resolved.max_overlays_per_fragment.value_or(kDefaultMaxOverlays);
   resolved.mode = resolved.mode.value_or(CompactionMode::kReencode);
+  resolved.defer_index_remap = resolved.defer_index_remap.value_or(false);
 
   if (resolved.data_storage_version) {
     ARROW_RETURN_NOT_OK(WritableVersion(*resolved.data_storage_version).status());
@@ -164,6 +174,22 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
         "materialize_deletions_threshold is {}, expected a number that is at least 0", threshold);
   }
   return resolved;
+}
+
+arrow::Status CheckCanDefer(const table::Manifest& manifest, const CompactionOptions& resolved) {
+  if (!resolved.defer_index_remap.value_or(false)) return arrow::Status::OK();
+  if (manifest.has_stable_row_ids()) {
+    return Unsupported("compaction with defer_index_remap of a table with stable row ids");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(manifest));
+  for (const table::Index& index : indices.indices()) {
+    if (index.entry.is_system()) continue;
+    return Unsupported(
+        "compaction with defer_index_remap, as an option or in the table's config, of a table "
+        "with the index '{}'; with false the index does not cover the new fragments",
+        index.entry.name);
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status CheckCanRewrite(const table::Manifest& manifest) {

@@ -20,4 +20,7 @@ arrow::Result<CompactionOptions> ResolveOptions(const CompactionOptions& options
 // it does not say which fragments it covers.
 arrow::Status CheckCanRewrite(const table::Manifest& manifest);
 
+// Where rows went is not recorded: Unsupported where indices are to follow by that.
+arrow::Status CheckCanDefer(const table::Manifest& manifest, const CompactionOptions& resolved);
+
 }  // namespace glaive::dataset

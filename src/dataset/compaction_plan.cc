@@ -112,6 +112,7 @@ arrow::Result<SurveyedPlan> SurveyAndPlan(const Dataset& dataset,
   surveyed.tasks = PlanTasks(surveyed.fragments, plan.options);
   if (!surveyed.tasks.empty()) {
     ARROW_RETURN_NOT_OK(CheckCanRewrite(*dataset.state()->manifest));
+    ARROW_RETURN_NOT_OK(CheckCanDefer(*dataset.state()->manifest, plan.options));
   }
   ARROW_ASSIGN_OR_RAISE(plan.tasks, MakeTasks(dataset, surveyed.tasks, plan.options));
   return surveyed;
