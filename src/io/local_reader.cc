@@ -144,7 +144,7 @@ class LocalReader final : public ObjectReader {
   // them: other threads copy meanwhile. Pieces are small, for the caches, and their memory is used
   // again for later ones.
   arrow::Status ReadInPieces(ByteRange range, const Visit& visit) override {
-    if (range.size <= kPiece) return ObjectReader::ReadInPieces(range, visit);
+    if (range.size <= kMaxWhole) return ObjectReader::ReadInPieces(range, visit);
     ARROW_RETURN_NOT_OK(CheckRange(range));
     RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kGet);
     ARROW_ASSIGN_OR_RAISE(const auto file, File());
@@ -154,14 +154,12 @@ class LocalReader final : public ObjectReader {
       if (begin == range.end()) return std::nullopt;
       const ByteRange piece = {begin, std::min(kPiece, range.end() - begin)};
       begin = piece.end();
-      auto buffer = std::make_shared<std::shared_ptr<arrow::Buffer>>();
+      ARROW_ASSIGN_OR_RAISE(const auto buffer, AllocateFor(*file, piece));
+      const std::span bytes(reinterpret_cast<std::byte*>(buffer->mutable_data()), piece.size);
       return WorkUnit{
           .bytes = piece.size,
-          .run = [&, buffer, piece] { return ReadOpen(*file, piece).Value(buffer.get()); },
-          .emit =
-              [&visit, buffer, piece] {
-                return visit(std::as_bytes(std::span((*buffer)->data(), piece.size)));
-              }};
+          .run = [&, piece, bytes] { return ReadAt(file->fd(), path_, piece.offset, bytes); },
+          .emit = [&visit, buffer, bytes] { return visit(bytes); }};
     };
     MemoryBudget budget(kPiecesAtOnce * kPiece);
     return RunInOrder(ProcessExecutor(), budget, next_piece);
@@ -231,6 +229,7 @@ class LocalReader final : public ObjectReader {
 
   static constexpr uint64_t kPiece = uint64_t{512} << 10;
   static constexpr uint64_t kPiecesAtOnce = 4;
+  static constexpr uint64_t kMaxWhole = uint64_t{2} << 20;  // above, it is read in pieces
   static constexpr uint64_t kMaxUncheckedSize = uint64_t{16} << 20;
   inline static std::atomic<uint64_t> next_id_ = 0;
 

@@ -1,11 +1,13 @@
 #include "table/fragment_packing.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <new>
 
+#include <arrow/memory_pool.h>
+
 #include "io/read_buffer.h"
+#include "wire/fields.h"
 
 namespace glaive::table {
 namespace {
@@ -21,10 +23,6 @@ constexpr char kPathTag = 1 << 3 | 2;
 constexpr char kSizeTag = 6 << 3;
 
 constexpr size_t kMaxVarint = 10;
-
-uint64_t VarintSize(uint64_t value) {
-  return (static_cast<uint64_t>(std::bit_width(value | 1)) + 6) / 7;
-}
 
 char* WriteVarint(uint64_t value, char* out) {
   for (; value >= 0x80; value >>= 7) *out++ = static_cast<char>(value | 0x80);
@@ -61,6 +59,10 @@ std::string_view ReadSized(const char*& at) {
   return bytes;
 }
 
+arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateSmall(size_t num_bytes) {
+  return arrow::AllocateBuffer(static_cast<int64_t>(num_bytes), arrow::system_memory_pool());
+}
+
 std::string_view TextOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -71,9 +73,10 @@ uint64_t FileMessageSize(const FragmentShape::File& shape, const PackedFragment:
          (shape.has_size ? 1 + VarintSize(file.size_bytes) : 0) + shape.tail.size();
 }
 
-char* WriteFile(const FragmentShape::File& shape, const PackedFragment::File& file, char* out) {
+char* WriteFile(const FragmentShape::File& shape, const PackedFragment::File& file,
+                uint64_t message_size, char* out) {
   *out++ = kFileTag;
-  out = WriteVarint(FileMessageSize(shape, file), out);
+  out = WriteVarint(message_size, out);
   *out++ = kPathTag;
   if (shape.has_packed_name) {
     *out++ = static_cast<char>(kFileNameSize);
@@ -143,8 +146,6 @@ uint32_t FragmentShapes::NumberOf(const FragmentShape& shape) {
   return number;
 }
 
-uint64_t RecordSize(uint64_t message_size) { return 1 + VarintSize(message_size) + message_size; }
-
 uint64_t FragmentShapes::memory_bytes() const {
   uint64_t bytes = 0;
   for (const FragmentShape& shape : shapes_) {
@@ -180,29 +181,29 @@ PackedFragment::PackedFragment(const FragmentShapes& shapes, const char* packed)
   end = at;
 }
 
-uint64_t PackedFragment::message_size(uint32_t id) const {
-  if (shape == nullptr) return rest.size();
-  uint64_t size = rest.size();
-  if (shape->has_id) size += 1 + VarintSize(id);
+PackedFragment::Sizes PackedFragment::SizesOf(uint32_t id) const {
+  Sizes sizes = {.message = rest.size()};
+  if (shape == nullptr) return sizes;
+  if (shape->has_id) sizes.message += 1 + VarintSize(id);
   for (size_t i = 0; i < shape->files.size(); ++i) {
-    const uint64_t of_file = FileMessageSize(shape->files[i], files[i]);
-    size += 1 + VarintSize(of_file) + of_file;
+    sizes.files[i] = FileMessageSize(shape->files[i], files[i]);
+    sizes.message += 1 + VarintSize(sizes.files[i]) + sizes.files[i];
   }
   if (shape->has_deletion_file) {
-    size += 1 + VarintSize(deletion_file.size()) + deletion_file.size();
+    sizes.message += 1 + VarintSize(deletion_file.size()) + deletion_file.size();
   }
-  if (shape->has_rows) size += 1 + VarintSize(rows);
-  return size;
+  if (shape->has_rows) sizes.message += 1 + VarintSize(rows);
+  return sizes;
 }
 
-char* PackedFragment::WriteMessage(uint32_t id, char* out) const {
+char* PackedFragment::WriteMessage(uint32_t id, const Sizes& sizes, char* out) const {
   if (shape == nullptr) return WriteBytes(rest, out);
   if (shape->has_id) {
     *out++ = kIdTag;
     out = WriteVarint(id, out);
   }
   for (size_t i = 0; i < shape->files.size(); ++i) {
-    out = WriteFile(shape->files[i], files[i], out);
+    out = WriteFile(shape->files[i], files[i], sizes.files[i], out);
   }
   if (shape->has_deletion_file) {
     *out++ = kDeletionFileTag;
@@ -217,14 +218,25 @@ char* PackedFragment::WriteMessage(uint32_t id, char* out) const {
 }
 
 char* PackedFragment::WriteRecord(uint32_t id, char* out) const {
+  const Sizes sizes = SizesOf(id);
   *out++ = kFragmentTag;
-  out = WriteVarint(message_size(id), out);
-  return WriteMessage(id, out);
+  out = WriteVarint(sizes.message, out);
+  return WriteMessage(id, sizes, out);
+}
+
+std::string MessageOf(const PackedFragment& fragment, uint32_t id) {
+  const auto sizes = fragment.SizesOf(id);
+  std::string message(sizes.message, '\0');
+  fragment.WriteMessage(id, sizes, message.data());
+  return message;
 }
 
 void PackedBytes::Reserve(size_t num_bytes) {
   if (num_bytes <= capacity_) return;
-  auto buffer = io::AllocateReadBuffer(num_bytes, 0);
+  // Fresh pages of large ones come as huge pages.
+  constexpr size_t kMinHuge = size_t{4} << 20;
+  auto buffer =
+      num_bytes >= kMinHuge ? io::AllocateReadBuffer(num_bytes, 0) : AllocateSmall(num_bytes);
   if (!buffer.ok()) throw std::bad_alloc();  // as other containers do
   auto* const data = reinterpret_cast<char*>((*buffer)->mutable_data());
   if (size_ > 0) std::memcpy(data, data_, size_);
@@ -291,9 +303,7 @@ void PackedCopier::Copy(const PackedFragment& fragment, uint32_t id, uint32_t id
     if (known == 0) known = to.shapes.NumberOf(*fragment.shape);
     number = known;
     if (number == 0) {
-      std::string message(fragment.message_size(id), '\0');
-      fragment.WriteMessage(id, message.data());
-      return PackFragment(std::as_bytes(std::span(message)), id_step, to);
+      return PackFragment(wire::AsBytes(MessageOf(fragment, id)), id_step, to);
     }
   }
   const std::string_view parts(fragment.parts, fragment.end);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -61,8 +62,14 @@ class FragmentShapes {
   std::vector<FragmentShape> shapes_;
 };
 
+inline uint64_t VarintSize(uint64_t value) {
+  return (static_cast<uint64_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
 // Of a message as field 2 of a Manifest: with tag and length.
-uint64_t RecordSize(uint64_t message_size);
+inline uint64_t RecordSize(uint64_t message_size) {
+  return 1 + VarintSize(message_size) + message_size;
+}
 
 // A packed fragment, its parts where they lie.
 struct PackedFragment {
@@ -85,11 +92,17 @@ struct PackedFragment {
   // REQUIRES: `packed` points to what Pack appended, with these shapes
   PackedFragment(const FragmentShapes& shapes, const char* packed);
 
-  uint64_t message_size(uint32_t id) const;
+  struct Sizes {
+    uint64_t message;
+    std::array<uint64_t, wire::FragmentParts::kMaxFiles> files = {};  // of their messages
+  };
+  Sizes SizesOf(uint32_t id) const;
   // Both return where they end. REQUIRES: room
-  char* WriteMessage(uint32_t id, char* out) const;
+  char* WriteMessage(uint32_t id, const Sizes& sizes, char* out) const;
   char* WriteRecord(uint32_t id, char* out) const;
 };
+
+std::string MessageOf(const PackedFragment& fragment, uint32_t id);
 
 // Bytes that are written at their end, in memory of few page faults.
 class PackedBytes {

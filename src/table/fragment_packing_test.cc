@@ -57,7 +57,7 @@ void ExpectSame(const std::vector<std::pair<uint32_t, std::string>>& messages) {
   for (const auto& [id, message] : messages) {
     const PackedFragment fragment(packed.shapes, at);
     ASSERT_EQ(next_id + fragment.id_step, id);
-    ASSERT_EQ(fragment.message_size(id), message.size());
+    ASSERT_EQ(fragment.SizesOf(id).message, message.size());
     std::string bytes(RecordSize(message.size()), '\0');
     EXPECT_EQ(fragment.WriteRecord(id, bytes.data()), bytes.data() + bytes.size());
     std::string record;

@@ -49,14 +49,11 @@ std::pair<size_t, bool> FragmentRun::LowerBound(uint64_t id) const {
 }
 
 std::string FragmentRun::MessageOf(const Place& place) const {
-  const PackedFragment packed = Unpack(place);
-  std::string message(packed.message_size(place.id), '\0');
-  packed.WriteMessage(place.id, message.data());
-  return message;
+  return table::MessageOf(Unpack(place), place.id);
 }
 
 Location FragmentRun::WhereIs(const Place& place) const {
-  const uint64_t size = Unpack(place).message_size(place.id);
+  const uint64_t size = Unpack(place).SizesOf(place.id).message;
   return {path_, file_offset_ + BytesBefore(place.index) + RecordSize(size) - size};
 }
 
@@ -92,7 +89,7 @@ uint64_t FragmentRun::BytesBefore(size_t index) const {
   if (index >= size_) return num_bytes_;
   uint64_t bytes = marks_[index / kBlock].bytes_before;
   for (Place place = At(index - index % kBlock); place.index < index; place = Next(place)) {
-    bytes += RecordSize(Unpack(place).message_size(place.id));
+    bytes += RecordSize(Unpack(place).SizesOf(place.id).message);
   }
   return bytes;
 }
@@ -173,7 +170,7 @@ void FragmentRun::Builder::Append(const FragmentRun& run, size_t first, size_t l
   Place place = run.At(first);
   while (true) {
     const PackedFragment packed = run.Unpack(place);
-    const uint32_t id_step = Admit(place.id, packed.message_size(place.id), run.RowsOf(place));
+    const uint32_t id_step = Admit(place.id, packed.SizesOf(place.id).message, run.RowsOf(place));
     copier.Copy(packed, place.id, id_step, run_.packed_);
     if (place.index + 1 == last) return;
     place = run.Next(place);

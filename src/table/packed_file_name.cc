@@ -44,6 +44,16 @@ uint64_t BinaryDigitsOf(uint8_t bits) {
   return kZeros + ((spread + 0x7f * kEachByte) >> 7 & kEachByte);
 }
 
+// The hexadecimal digits of four bytes, two of each.
+uint64_t HexDigitsOf(uint32_t bytes) {
+  uint64_t spread = bytes;
+  spread = (spread | spread << 16) & 0x0000ffff0000ffff;
+  spread = (spread | spread << 8) & 0x00ff00ff00ff00ff;
+  const uint64_t nibbles = (spread >> 4 | spread << 8) & 0x0f * kEachByte;
+  const uint64_t letters = (nibbles + 6 * kEachByte) >> 4 & kEachByte;  // 1 for those above 9
+  return kZeros + nibbles + letters * ('a' - '0' - 10);
+}
+
 }  // namespace
 
 bool PackFileName(std::string_view name, std::span<uint8_t, 16> packed) {
@@ -74,12 +84,12 @@ bool PackFileName(std::string_view name, std::span<uint8_t, 16> packed) {
 }
 
 void UnpackFileName(std::span<const uint8_t, 16> packed, char* name) {
-  std::array<uint8_t, kLanes> nibbles;
-  for (size_t i = 0; i < kLanes / 2; ++i) {
-    nibbles[2 * i] = packed[i] >> 4;
-    nibbles[2 * i + 1] = packed[i] & 15;
+  for (const size_t begin : {0, 4, 8, 12}) {
+    uint32_t bytes = 0;
+    std::memcpy(&bytes, packed.data() + begin, sizeof(bytes));
+    const uint64_t digits = HexDigitsOf(bytes);
+    std::memcpy(name + kHexBegin + 2 * begin, &digits, sizeof(digits));
   }
-  for (size_t i = 0; i < kLanes; ++i) name[kHexBegin + i] = static_cast<char>(DigitOf(nibbles[i]));
   for (size_t i = 0; i < kBinaryBytes; ++i) {
     const uint64_t digits = BinaryDigitsOf(packed[i]);
     std::memcpy(name + 8 * i, &digits, sizeof(digits));
