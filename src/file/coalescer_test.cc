@@ -1,6 +1,8 @@
 #include "file/coalescer.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -39,6 +41,7 @@ struct Outcome {
   std::vector<PageShape> pages;
   std::vector<std::vector<std::shared_ptr<arrow::Array>>> rows;  // of each column, page by page
   uint64_t num_rows = 0;
+  uint64_t num_taken = 0;  // times
 };
 
 std::shared_ptr<arrow::Array> Joined(const std::vector<std::shared_ptr<arrow::ArrayData>>& pieces) {
@@ -47,13 +50,24 @@ std::shared_ptr<arrow::Array> Joined(const std::vector<std::shared_ptr<arrow::Ar
   return arrow::Concatenate(arrays).ValueOrDie();
 }
 
+using Offer = Coalescer::Offer;
+// Of so many rows, which go on with those that were taken or do not.
+using Policy = std::function<Offer(int64_t num_rows, bool goes_on)>;
+
 Outcome Coalesce(const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches,
-                 const CoalescerLimits& limits, bool keep_slices) {
+                 const CoalescerLimits& limits, bool keep_slices, const Policy& policy = nullptr) {
   auto matcher = InputMatcher::Make(batches.at(0)->schema()).ValueOrDie();
   Outcome outcome;
   outcome.rows.resize(matcher.columns().size());
+  std::optional<size_t> growing;
+  Coalescer::Pieces taken;
   const auto take = [&](ClosedPage page) -> arrow::Result<uint64_t> {
     outcome.pages.push_back({page.column, page.first_row, page.num_rows, page.end});
+    if (growing == page.column) {
+      page.pieces.insert(page.pieces.begin(), taken.begin(), taken.end());
+      growing.reset();
+      taken.clear();
+    }
     outcome.rows[page.column].push_back(Joined(page.pieces));
     EXPECT_EQ(static_cast<uint64_t>(outcome.rows[page.column].back()->length()), page.num_rows);
     return UINT64_MAX;  // as long as nobody asks how many
@@ -63,12 +77,25 @@ Outcome Coalesce(const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches
     for (const PageShape& closed : outcome.pages) written += closed.num_rows;
     return written;  // as if each row took a byte of the file
   };
-  Coalescer coalescer(matcher.columns(), limits, keep_slices, take, size);
+  const auto offer = [&](size_t column, Coalescer::Pieces& pieces) -> arrow::Result<Offer> {
+    if (growing && growing != column) return Offer::kLater;
+    int64_t num_rows = 0;
+    for (const auto& piece : pieces) num_rows += piece->length;
+    const Offer answer = policy(num_rows, growing.has_value());
+    if (answer == Offer::kTaken) {
+      growing = column;
+      for (auto& piece : pieces) taken.push_back(std::exchange(piece, nullptr));
+      ++outcome.num_taken;
+    }
+    return answer;
+  };
+  Coalescer coalescer(matcher.columns(), limits, keep_slices, take, size,
+                      policy ? Coalescer::Take(offer) : nullptr);
   for (const auto& batch : batches) {
     const auto rows = matcher.Match(*batch).ValueOrDie();
-    const int64_t taken = coalescer.Add(rows, 0).ValueOrDie();
+    const int64_t num_added = coalescer.Add(rows, 0).ValueOrDie();
     if (coalescer.full()) break;
-    EXPECT_EQ(taken, batch->num_rows());
+    EXPECT_EQ(num_added, batch->num_rows());
   }
   for (ClosedPage& page : coalescer.Finish().ValueOrDie())
     ARROW_CHECK_OK(take(std::move(page)).status());
@@ -259,6 +286,71 @@ TEST(CoalescerTest, AnyCuttingGivesThePagesOfTheRowByRowRule) {
       ASSERT_NO_FATAL_FAILURE(ExpectSameRows(outcome, *batch));
     }
   }
+}
+
+CoalescerLimits LimitsWithOffers(std::mt19937_64& random) {
+  const auto pick = [&](uint64_t low, uint64_t high) {
+    return std::uniform_int_distribution<uint64_t>(low, high)(random);
+  };
+  return {.max_page_bytes = pick(1000, 5000),
+          .max_rows = pick(0, 3) == 0 ? pick(1, 400) : UINT64_MAX,
+          .max_bytes = pick(0, 3) == 0 ? pick(1000, 30'000) : UINT64_MAX,
+          .first_offer_bytes = pick(0, 2000),
+          .offer_bytes = pick(1, 400)};
+}
+
+TEST(CoalescerTest, RowsThatAreTakenEarlyLeaveThePagesAsTheyAre) {
+  std::mt19937_64 random(7);
+  uint64_t num_taken = 0;
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const auto batch = RandomBatch({.num_rows = 300, .nulls = round % 3 == 0 ? 0.0 : 0.2}, random);
+    const CoalescerLimits limits = LimitsWithOffers(random);
+    const Outcome expected = NaiveModel(BitsOfRows(*batch), limits).Run();
+    for (const bool keep_slices : {false, true}) {
+      const Outcome outcome = Coalesce(CutAtRandom(batch, random), limits, keep_slices,
+                                       [](int64_t, bool) { return Offer::kTaken; });
+      ASSERT_EQ(outcome.pages.size(), expected.pages.size());
+      for (const PageShape& page :
+           expected.pages) {  // the one that is taken comes first at the end
+        ASSERT_EQ(std::ranges::count(outcome.pages, page), 1);
+      }
+      ASSERT_NO_FATAL_FAILURE(ExpectSameRows(outcome, *batch));
+      num_taken += outcome.num_taken;
+    }
+  }
+  EXPECT_GT(num_taken, 500u);
+}
+
+TEST(CoalescerTest, RowsThatAreNotTakenMakeTheSamePagesInAnyCutting) {
+  const auto moody = [](int64_t num_rows, bool goes_on) {
+    if (num_rows % 7 == 3) return goes_on ? Offer::kEndPage : Offer::kNever;
+    return !goes_on && num_rows % 7 == 5 ? Offer::kLater : Offer::kTaken;
+  };
+  std::mt19937_64 random(8);
+  uint64_t num_ended = 0;
+  uint64_t num_pushed_out = 0;
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const auto batch = RandomBatch({.num_rows = 300, .nulls = round % 3 == 0 ? 0.0 : 0.2}, random);
+    CoalescerLimits limits = LimitsWithOffers(random);
+    if (round % 2 == 0) limits.data_cache_bytes = 4000;
+    if (round % 4 == 0) limits.max_page_bytes = 300;
+    const Outcome whole = Coalesce({batch}, limits, false, moody);
+    ASSERT_NO_FATAL_FAILURE(ExpectSameRows(whole, *batch));
+    for (const bool keep_slices : {false, true}) {
+      const Outcome cut = Coalesce(CutAtRandom(batch, random), limits, keep_slices, moody);
+      ASSERT_EQ(cut.pages, whole.pages);
+      ASSERT_EQ(cut.num_rows, whole.num_rows);
+      ASSERT_NO_FATAL_FAILURE(ExpectSameRows(cut, *batch));
+    }
+    for (const PageShape& page : whole.pages) {
+      num_ended += page.end == PageEnd::kFormatLimit ? 1u : 0u;
+      num_pushed_out += page.end == PageEnd::kCacheBytes ? 1u : 0u;
+    }
+  }
+  EXPECT_GT(num_ended, 50u);
+  EXPECT_GT(num_pushed_out, 50u);
 }
 
 std::shared_ptr<arrow::RecordBatch> Numbers(int64_t num_rows) {

@@ -13,6 +13,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "encoding/structural/page_encoder.h"
+#include "encoding/structural/page_stream.h"
 #include "file/coalescer.h"
 #include "wire/file_metadata.h"
 
@@ -92,6 +93,10 @@ struct FileWriter::State {
         coalescer(
             matcher.columns(), LimitsOf(options), options.keep_slices || options.rows_stay,
             [this](ClosedPage page) -> arrow::Result<uint64_t> {
+              if (IsGrowing(page)) {
+                ARROW_RETURN_NOT_OK(EndGrowing(page));
+                return MaxBytes();
+              }
               closed_bytes += RowBytes(page);
               if (page.num_bits < kInlinePageBits && queue.empty()) {
                 ARROW_RETURN_NOT_OK(EncodeAndWrite(std::move(page)));
@@ -100,12 +105,14 @@ struct FileWriter::State {
                 const uint64_t bytes = RowBytes(page);
                 ARROW_RETURN_NOT_OK(Queue(std::move(page), options.rows_stay ? bytes : 2 * bytes));
               }
-              return out->position() + max_bytes_in_queue;
+              return MaxBytes();
             },
             [this]() -> arrow::Result<uint64_t> {
               ARROW_RETURN_NOT_OK(queue.Drain());
-              return out->position();
-            }) {}
+              return MaxBytes();
+            },
+            [this](size_t column, Coalescer::Pieces& pieces) { return TakeRows(column, pieces); }) {
+  }
 
   static CoalescerLimits LimitsOf(const FileWriterOptions& options) {
     return {.data_cache_bytes = options.data_cache_bytes,
@@ -126,6 +133,13 @@ struct FileWriter::State {
     return pages;
   }
 
+  bool IsGrowing(const ClosedPage& page) const { return growing && growing->column == page.column; }
+
+  // Of the file with all closed pages; exact where none is in the queue.
+  uint64_t MaxBytes() const {
+    return (growing ? growing->begin : out->position()) + max_bytes_in_queue + waiting_bytes;
+  }
+
   static uint64_t RowBytes(const ClosedPage& page) { return page.num_bits / 8; }
 
   // Rows, and the pages that are made of them, which take as much again.
@@ -140,10 +154,17 @@ struct FileWriter::State {
     if (page.num_bits >= kReleasedPageBits) arrow::default_memory_pool()->ReleaseUnused();
   }
 
+  arrow::Result<Coalescer::Offer> TakeRows(size_t column, Coalescer::Pieces& pieces);
+  arrow::Status EndGrowing(const ClosedPage& rows);
+  void AddWritten(const ClosedPage& rows, const encoding::EncodedPage& page,
+                  std::vector<ByteRange> buffers, uint64_t first_row, PageEnd end);
+  arrow::Status CheckEncoded(const ClosedPage& rows, uint64_t num_rows) const;
+  arrow::Status Place(ClosedPage rows, std::vector<encoding::EncodedPage> pages);
   arrow::Status WritePages(const ClosedPage& rows, std::vector<encoding::EncodedPage> pages);
   arrow::Status EncodeAndWrite(ClosedPage page);
   arrow::Status Queue(ClosedPage page, uint64_t charged_bytes);
   arrow::Result<ByteRange> WriteBuffer(std::span<const std::shared_ptr<arrow::Buffer>> parts);
+  arrow::Status WriteParts(std::span<const std::shared_ptr<arrow::Buffer>> parts);
   arrow::Status WritePadding(uint64_t size);
   uint64_t NumRows() const;
   arrow::Status CheckRows() const;
@@ -160,6 +181,21 @@ struct FileWriter::State {
   std::vector<ByteRange> global_buffers;  // from 1 on
   FileSummary summary;
   MemoryBudget budget;
+  // An open page of which the largest buffer is under way. No other is written meanwhile.
+  struct Growing {
+    size_t column = 0;
+    std::unique_ptr<encoding::PageStream> stream;
+    uint64_t begin = 0;
+  };
+  struct WaitingPages {
+    ClosedPage rows;
+    std::vector<encoding::EncodedPage> pages;
+  };
+
+  std::optional<Growing> growing;
+  std::vector<WaitingPages> waiting;  // until it ends
+  uint64_t waiting_bytes = 0;         // as they will be in the file
+  std::vector<std::pair<size_t, std::shared_ptr<arrow::Buffer>>> waiting_global_buffers;
   uint64_t closed_bytes = 0;        // rows of pages that are not written yet
   uint64_t told_bytes = 0;          // to on_held
   uint64_t max_bytes_in_queue = 0;  // as they will be in the file
@@ -169,14 +205,19 @@ struct FileWriter::State {
 
 arrow::Result<ByteRange> FileWriter::State::WriteBuffer(
     std::span<const std::shared_ptr<arrow::Buffer>> parts) {
-  ByteRange range = {.offset = out->position(), .size = 0};
+  const uint64_t begin = out->position();
+  ARROW_RETURN_NOT_OK(WriteParts(parts));
+  const ByteRange range = {begin, out->position() - begin};
+  ARROW_RETURN_NOT_OK(WritePadding(range.size));
+  return range;
+}
+
+arrow::Status FileWriter::State::WriteParts(std::span<const std::shared_ptr<arrow::Buffer>> parts) {
   for (const auto& part : parts) {
-    range.size += static_cast<uint64_t>(part->size());
     ARROW_RETURN_NOT_OK(
         out->Write(std::as_bytes(std::span(part->data(), static_cast<size_t>(part->size())))));
   }
-  ARROW_RETURN_NOT_OK(WritePadding(range.size));
-  return range;
+  return arrow::Status::OK();
 }
 
 // Behind a buffer of that size.
@@ -191,38 +232,109 @@ arrow::Status FileWriter::State::WritePadding(uint64_t size) {
   return out->Write(std::as_bytes(std::span(kFill)).first(kAlignment - rest));
 }
 
+// Begins to write a page, or goes on with it.
+arrow::Result<Coalescer::Offer> FileWriter::State::TakeRows(size_t column,
+                                                            Coalescer::Pieces& pieces) {
+  if (growing && growing->column != column) return Coalescer::Offer::kLater;
+  if (growing) {
+    ARROW_ASSIGN_OR_RAISE(const auto parts, growing->stream->Add(pieces));
+    if (!parts) return Coalescer::Offer::kEndPage;
+    ARROW_RETURN_NOT_OK(WriteParts(*parts));
+    return Coalescer::Offer::kTaken;
+  }
+  const LeafColumn& leaf = matcher.columns()[column];
+  ARROW_ASSIGN_OR_RAISE(auto stream, encoding::PageStream::Begin(
+                                         pieces, leaf.path(),
+                                         {.version = options.version, .column_name = leaf.name()}));
+  if (stream == nullptr) return Coalescer::Offer::kNever;
+  ARROW_RETURN_NOT_OK(queue.Drain());
+  growing.emplace(Growing{column, std::move(stream), out->position()});
+  for (auto& piece : pieces) {  // which are many at first, and go one by one
+    ARROW_ASSIGN_OR_RAISE(const auto parts, growing->stream->Add({std::exchange(piece, nullptr)}));
+    ARROW_RETURN_NOT_OK(WriteParts(*parts));
+  }
+  arrow::default_memory_pool()->ReleaseUnused();
+  return Coalescer::Offer::kTaken;
+}
+
+arrow::Status FileWriter::State::EndGrowing(const ClosedPage& rows) {
+  ARROW_ASSIGN_OR_RAISE(const auto page, growing->stream->Finish());
+  std::vector<ByteRange> buffers(page.buffers.size());
+  ByteRange& grown = buffers[growing->stream->buffer()];
+  ARROW_RETURN_NOT_OK(WriteParts(page.buffers[growing->stream->buffer()]));
+  grown = {growing->begin, out->position() - growing->begin};
+  ARROW_RETURN_NOT_OK(WritePadding(grown.size));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (&buffers[i] == &grown) continue;
+    ARROW_ASSIGN_OR_RAISE(buffers[i], WriteBuffer(page.buffers[i]));
+  }
+  growing.reset();
+  AddWritten(rows, page, std::move(buffers), rows.first_row, rows.end);
+  ARROW_RETURN_NOT_OK(CheckEncoded(rows, page.num_rows));
+  waiting_bytes = 0;
+  for (WaitingPages& pages : std::exchange(waiting, {})) {
+    ARROW_RETURN_NOT_OK(WritePages(pages.rows, std::move(pages.pages)));
+  }
+  for (auto& [index, buffer] : std::exchange(waiting_global_buffers, {})) {
+    ARROW_ASSIGN_OR_RAISE(global_buffers[index], WriteBuffer({&buffer, 1}));
+  }
+  return arrow::Status::OK();
+}
+
+void FileWriter::State::AddWritten(const ClosedPage& rows, const encoding::EncodedPage& page,
+                                   std::vector<ByteRange> buffers, uint64_t first_row,
+                                   PageEnd end) {
+  columns[column_of[rows.column]].pages.push_back(
+      {.buffers = std::move(buffers),
+       .num_rows = page.num_rows,
+       .encoding = {.type_url = "/lance.encodings21.PageLayout", .value = page.layout},
+       .priority = first_row});
+  ++summary.num_pages;
+  ++summary.pages_ended_by[static_cast<size_t>(end)];
+}
+
+arrow::Status FileWriter::State::CheckEncoded(const ClosedPage& rows, uint64_t num_rows) const {
+  if (num_rows == rows.num_rows) return arrow::Status::OK();
+  return Internal("column `{}`: {} rows were encoded as {}", matcher.columns()[rows.column].name(),
+                  rows.num_rows, num_rows);
+}
+
 arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
                                             std::vector<encoding::EncodedPage> pages) {
-  uint64_t first_row = rows.first_row;
+  uint64_t num_rows = 0;
   for (size_t i = 0; i < pages.size(); ++i) {
     const encoding::EncodedPage page = std::move(pages[i]);
-    wire::Page& written = columns[column_of[rows.column]].pages.emplace_back();
+    std::vector<ByteRange> buffers;
     for (const auto& parts : page.buffers) {
-      ARROW_ASSIGN_OR_RAISE(written.buffers.emplace_back(), WriteBuffer(parts));
+      ARROW_ASSIGN_OR_RAISE(buffers.emplace_back(), WriteBuffer(parts));
     }
-    written.num_rows = page.num_rows;
-    written.encoding = {.type_url = "/lance.encodings21.PageLayout", .value = page.layout};
-    written.priority = first_row;
-    first_row += page.num_rows;
-    ++summary.num_pages;
-    const PageEnd end = i + 1 == pages.size() ? rows.end : PageEnd::kFormatLimit;
-    ++summary.pages_ended_by[static_cast<size_t>(end)];
+    AddWritten(rows, page, std::move(buffers), rows.first_row + num_rows,
+               i + 1 == pages.size() ? rows.end : PageEnd::kFormatLimit);
+    num_rows += page.num_rows;
   }
   pages.clear();
   ReleaseUnused(rows);
   closed_bytes -= RowBytes(rows);
   TellHeld();
-  if (first_row != rows.first_row + rows.num_rows) {
-    return Internal("column `{}`: {} rows were encoded as {}",
-                    matcher.columns()[rows.column].name(), rows.num_rows,
-                    first_row - rows.first_row);
+  return CheckEncoded(rows, num_rows);
+}
+
+arrow::Status FileWriter::State::Place(ClosedPage rows, std::vector<encoding::EncodedPage> pages) {
+  if (!growing) return WritePages(rows, std::move(pages));
+  for (const encoding::EncodedPage& page : pages) {
+    for (const auto& parts : page.buffers) {
+      uint64_t size = 0;
+      for (const auto& part : parts) size += static_cast<uint64_t>(part->size());
+      waiting_bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+    }
   }
+  waiting.push_back({std::move(rows), std::move(pages)});
   return arrow::Status::OK();
 }
 
 arrow::Status FileWriter::State::EncodeAndWrite(ClosedPage page) {
   ARROW_ASSIGN_OR_RAISE(auto encoded, Encode(page));
-  return WritePages(page, std::move(encoded));
+  return Place(std::move(page), std::move(encoded));
 }
 
 // The same by the executor. Encoded bytes are about as many as those of the rows, and never twice
@@ -243,7 +355,7 @@ arrow::Status FileWriter::State::Queue(ClosedPage page, uint64_t charged_bytes) 
                      .emit =
                          [this, work, max_bytes]() {
                            max_bytes_in_queue -= max_bytes;
-                           return WritePages(work->page, std::move(work->encoded));
+                           return Place(std::move(work->page), std::move(work->encoded));
                          }});
 }
 
@@ -403,15 +515,24 @@ void FileWriter::AddSchemaMetadata(std::string key, std::string value) {
 
 arrow::Result<uint32_t> FileWriter::AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer) {
   ARROW_RETURN_NOT_OK(state_->queue.Drain());
-  ARROW_ASSIGN_OR_RAISE(const ByteRange range, state_->WriteBuffer({&buffer, 1}));
-  state_->global_buffers.push_back(range);
-  return static_cast<uint32_t>(state_->global_buffers.size());
+  std::vector<ByteRange>& buffers = state_->global_buffers;
+  if (state_->growing) {
+    state_->waiting_global_buffers.emplace_back(buffers.size(), std::move(buffer));
+    buffers.emplace_back();
+  } else {
+    ARROW_ASSIGN_OR_RAISE(buffers.emplace_back(), state_->WriteBuffer({&buffer, 1}));
+  }
+  return static_cast<uint32_t>(buffers.size());
 }
 
 arrow::Result<FileSummary> FileWriter::Finish() {
   State& state = *state_;
   ARROW_ASSIGN_OR_RAISE(auto pages, state.coalescer.Finish());
   uint64_t num_bits = 0;
+  if (!pages.empty() && state.IsGrowing(pages.front())) {
+    ARROW_RETURN_NOT_OK(state.EndGrowing(pages.front()));
+    pages.erase(pages.begin());
+  }
   for (const ClosedPage& page : pages) {
     num_bits += page.num_bits;
     state.closed_bytes += State::RowBytes(page);

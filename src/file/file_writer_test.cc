@@ -120,6 +120,81 @@ TEST(FileWriterTest, WhatIsWrittenIsReadBack) {
   }
 }
 
+// Lists of 16-bit numbers whose bits are all used, texts, and numbers. From row `first_null` on,
+// each tenth list is null.
+std::shared_ptr<arrow::RecordBatch> LargeRows(int64_t num_rows, int64_t first_null) {
+  std::mt19937_64 random(12);
+  const auto items = std::make_shared<arrow::UInt16Builder>();
+  arrow::ListBuilder lists(arrow::default_memory_pool(), items);
+  arrow::LargeBinaryBuilder texts;
+  arrow::Int64Builder numbers;
+  std::vector<uint16_t> values;
+  for (int64_t i = 0; i < num_rows; ++i) {
+    values.resize(1500 + random() % 1000);
+    for (uint16_t& value : values) value = static_cast<uint16_t>(random());
+    if (i >= first_null && i % 10 == 0) {
+      ARROW_CHECK_OK(lists.AppendNull());
+    } else {
+      ARROW_CHECK_OK(lists.Append());
+      ARROW_CHECK_OK(items->AppendValues(values));
+    }
+    ARROW_CHECK_OK(texts.Append(reinterpret_cast<const uint8_t*>(values.data()), 600));
+    ARROW_CHECK_OK(numbers.Append(static_cast<int64_t>(random())));
+  }
+  return arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("lists", lists.type()), arrow::field("texts", texts.type()),
+                     arrow::field("numbers", arrow::int64())}),
+      num_rows,
+      {lists.Finish().ValueOrDie(), texts.Finish().ValueOrDie(), numbers.Finish().ValueOrDie()});
+}
+
+TEST(FileWriterTest, LargePagesAreWrittenWhileTheirRowsCome) {
+  constexpr int64_t kRows = 7000;  // 28 MB of lists
+  std::mt19937_64 random(13);
+  for (const int64_t first_null : {int64_t{0}, kRows / 2, kRows}) {
+    SCOPED_TRACE(first_null);
+    const auto batch = LargeRows(kRows, first_null);
+    Batches cut;
+    for (int64_t at = 0; at < kRows;) {
+      const int64_t length = 1 + static_cast<int64_t>(random() % 300);
+      cut.push_back(batch->Slice(at, length));
+      at += length;
+    }
+    int64_t most_held = 0;
+    int64_t held = 0;
+    const FileWriterOptions options = {.max_page_bytes = 16 << 20, .on_held = [&](int64_t more) {
+                                         held += more;
+                                         most_held = std::max(most_held, held);
+                                       }};
+    const std::string whole = BytesOf({batch}, options);
+    most_held = held = 0;
+    const std::string path = PathOf("cut.lance");
+    const auto summary = WriteFile(io::MemoryStore(), path, cut, options).ValueOrDie();
+    EXPECT_TRUE(Contents(io::MemoryStore(), path) == whole);
+    // Half of a page, and the texts.
+    EXPECT_LT(most_held, 14 << 20);
+    // Two pages of lists, one of each of the others. Where nulls begin only after a while, the
+    // first ends there.
+    EXPECT_EQ(summary.num_pages, 4u);
+    EXPECT_EQ(summary.pages_ended_by[static_cast<size_t>(PageEnd::kFormatLimit)],
+              first_null == kRows / 2 ? 1u : 0u);
+    const auto file = FileReader::Open(io::MemoryStore(), path, std::nullopt).ValueOrDie();
+    for (int i = 0; i < batch->num_columns(); ++i) {
+      const auto read = ReadField(*file, *batch->schema(), i);
+      ASSERT_TRUE(read->Equals(batch->column(i))) << batch->schema()->field(i)->ToString();
+    }
+  }
+}
+
+TEST(FileWriterTest, AFileEndsAtItsLimitOfBytesWithinALargePage) {
+  const auto batch = LargeRows(6000, 6000);
+  const auto summary =
+      WriteFile(io::MemoryStore(), PathOf("data.lance"), {batch}, {.max_bytes = 20 << 20})
+          .ValueOrDie();
+  EXPECT_GE(summary.size_bytes, (20u << 20) / 10 * 9);  // a bit for each item is not needed
+  EXPECT_LE(summary.size_bytes, (20u << 20) + 4096);
+}
+
 TEST(FileWriterTest, AFileWithoutRowsHasColumnsWithoutPages) {
   const auto rows = GoldenRows();
   const std::string path = PathOf("data.lance");

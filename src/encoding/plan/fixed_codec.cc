@@ -36,6 +36,13 @@ class FixedStatistics {
     return plan;
   }
 
+  // Of the blocks that are looked at.
+  FixedSizes Estimate() {
+    const uint64_t num_blocks = (num_values_ + kBitpackBlock - 1) / kBitpackBlock;
+    Look(std::max<uint64_t>(1, num_blocks / kSampledBlocks));
+    return {.flat = looked_at_ * sizeof(T), .packed = packed_bytes_, .runs = RunBytes()};
+  }
+
  private:
   // Looks at every n-th block.
   void Look(uint64_t stride) {
@@ -73,6 +80,17 @@ FixedPlan PlanFixed(std::span<const FixedRange> ranges, uint64_t num_values, siz
     case 4: return FixedStatistics<uint32_t>(ranges, num_values).Plan();
     case 8: return FixedStatistics<uint64_t>(ranges, num_values).Plan();
     default: return {FixedCodec::kFlat, num_values * value_bytes};
+  }
+}
+
+FixedSizes EstimateFixed(std::span<const FixedRange> ranges, uint64_t num_values,
+                         size_t value_bytes) {
+  switch (value_bytes) {
+    case 1: return FixedStatistics<uint8_t>(ranges, num_values).Estimate();
+    case 2: return FixedStatistics<uint16_t>(ranges, num_values).Estimate();
+    case 4: return FixedStatistics<uint32_t>(ranges, num_values).Estimate();
+    case 8: return FixedStatistics<uint64_t>(ranges, num_values).Estimate();
+    default: return {.flat = num_values * value_bytes};
   }
 }
 

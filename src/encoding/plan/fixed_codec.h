@@ -21,4 +21,13 @@ struct FixedPlan {
 // help; others are always flat.
 FixedPlan PlanFixed(std::span<const FixedRange> ranges, uint64_t num_values, size_t value_bytes);
 
+// What values take in each codec, by a sample of them.
+struct FixedSizes {
+  uint64_t flat = 0;
+  uint64_t packed = UINT64_MAX;  // where there is no such codec
+  uint64_t runs = UINT64_MAX;
+};
+FixedSizes EstimateFixed(std::span<const FixedRange> ranges, uint64_t num_values,
+                         size_t value_bytes);
+
 }  // namespace glaive::encoding

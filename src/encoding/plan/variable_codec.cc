@@ -12,6 +12,8 @@ constexpr uint64_t kSamples = 64;
 constexpr uint64_t kMaxSampleBytes = 16 * 1024;
 constexpr double kMaxRatio = 0.75;
 
+}  // namespace
+
 // An empty value or a null is no bytes where values have lengths of their own. Readers take that
 // from zstd, but miss lz4's header.
 template <typename Offset>
@@ -24,8 +26,6 @@ bool HasEmptyValues(std::span<const VariableRange<Offset>> ranges) {
   }
   return false;
 }
-
-}  // namespace
 
 template <typename Offset>
 std::optional<wire::CompressionScheme> ChooseCompression(
@@ -64,6 +64,8 @@ std::optional<wire::CompressionScheme> ChooseCompression(
   return HasEmptyValues(ranges) ? wire::CompressionScheme::kZstd : wire::CompressionScheme::kLz4;
 }
 
+template bool HasEmptyValues(std::span<const VariableRange<int32_t>>);
+template bool HasEmptyValues(std::span<const VariableRange<int64_t>>);
 template std::optional<wire::CompressionScheme> ChooseCompression(
     std::span<const VariableRange<int32_t>>, uint64_t);
 template std::optional<wire::CompressionScheme> ChooseCompression(

@@ -15,4 +15,8 @@ template <typename Offset>
 std::optional<wire::CompressionScheme> ChooseCompression(
     std::span<const VariableRange<Offset>> ranges, uint64_t longest);
 
+// Whether a value is empty or null: lz4 is not for such.
+template <typename Offset>
+bool HasEmptyValues(std::span<const VariableRange<Offset>> ranges);
+
 }  // namespace glaive::encoding

@@ -119,7 +119,7 @@ class BitpackedChunks final : public EvenChunks {
     values_ = {reinterpret_cast<const T*>(stream_.Peek(count)), count};
     // Where levels made a chunk end early, those behind it are other blocks.
     const uint64_t begin = num_values_ - remaining_;
-    const bool is_known = begin % kBitpackBlock == 0 && count == NextCount();
+    const bool is_known = !widths_.empty() && begin % kBitpackBlock == 0 && count == NextCount();
     width_ = is_known ? widths_[begin / kBitpackBlock] : PackedWidth<T>(values_);
     sizes_.assign(1, InlineBitpackedBytes<T>(width_));
     return sizes_;

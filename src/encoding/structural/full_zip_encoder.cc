@@ -8,117 +8,9 @@
 #include "encoding/codec/lz4_encoder.h"
 #include "encoding/codec/zstd_encoder.h"
 #include "encoding/levels/level_stream.h"
-#include "encoding/structural/buffer_parts.h"
 
 namespace glaive::encoding {
 namespace {
-
-class FullZipEncoder {
- public:
-  FullZipEncoder(const PageRows& rows, ZippedValues& values)
-      : rows_(rows),
-        scheme_(rows.scheme),
-        values_(values),
-        bits_rep_(static_cast<uint32_t>(std::bit_width(scheme_.num_lists))),
-        bits_def_(static_cast<uint32_t>(std::bit_width(scheme_.max_def))),
-        variable_(values.bits_per_offset() != 0),
-        indexed_(variable_ || scheme_.has_rep()),
-        max_stored_def_(variable_ ? uint16_t{0} : scheme_.max_visible_def()) {
-    const uint32_t bits = bits_rep_ + bits_def_;
-    word_bytes_ = bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
-  }
-
-  arrow::Result<EncodedPage> Run() && {
-    if (indexed_) row_starts_.reserve(rows_.survey.num_rows + 1);
-    ARROW_RETURN_NOT_OK(word_bytes_ == 0 ? WriteValues() : WriteEntries());
-
-    wire::FullZipLayout layout{.bits_rep = bits_rep_,
-                               .bits_def = bits_def_,
-                               .num_items = static_cast<uint32_t>(rows_.survey.num_entries),
-                               .num_visible_items = static_cast<uint32_t>(rows_.survey.num_visible),
-                               .value_compression = values_.Describe(),
-                               .layers = scheme_.types};
-    if (variable_) {
-      layout.bits_per_offset = values_.bits_per_offset();
-    } else {
-      layout.bits_per_value = values_.bits_per_value();
-    }
-    EncodedPage page{.layout = wire::Serialize(wire::PageLayout(std::move(layout))),
-                     .num_rows = rows_.survey.num_rows};
-    row_starts_.push_back(zipped_.size_bytes());
-    ARROW_ASSIGN_OR_RAISE(auto zipped, std::move(zipped_).Finish());
-    page.buffers.push_back(std::move(zipped));
-    if (indexed_) page.buffers.push_back({PackedRowStarts()});
-    return page;
-  }
-
- private:
-  // Without levels every entry is a row and a value.
-  arrow::Status WriteValues() {
-    auto shared = values_.Shared();
-    for (auto& buffer : shared) ARROW_RETURN_NOT_OK(zipped_.AppendShared(std::move(buffer)));
-    if (!shared.empty()) return arrow::Status::OK();
-    for (uint64_t i = 0; i < rows_.survey.num_visible; ++i) {
-      if (indexed_) row_starts_.push_back(zipped_.size_bytes());
-      ARROW_RETURN_NOT_OK(WriteEntry(0, true));
-    }
-    return arrow::Status::OK();
-  }
-
-  arrow::Status WriteEntries() {
-    const uint16_t max_visible = scheme_.max_visible_def();
-    Levels levels;
-    for (LevelStream stream(rows_.nests, scheme_); stream.Next(levels); levels.Clear()) {
-      for (size_t i = 0; i < levels.size(); ++i) {
-        const uint16_t rep = scheme_.has_rep() ? levels.rep.data()[i] : uint16_t{0};
-        const uint16_t def = scheme_.has_def() ? levels.def.data()[i] : uint16_t{0};
-        if (indexed_ && rep == scheme_.num_lists) row_starts_.push_back(zipped_.size_bytes());
-        const bool stored = def <= max_stored_def_;
-        if (!stored && def <= max_visible) values_.Skip();
-        ARROW_RETURN_NOT_OK(WriteEntry(uint32_t{rep} << bits_def_ | def, stored));
-      }
-    }
-    return arrow::Status::OK();
-  }
-
-  arrow::Status WriteEntry(uint32_t word, bool stored) {
-    const uint64_t length_bytes = stored ? values_.bits_per_offset() / 8 : 0;
-    const uint64_t size = stored ? values_.NextSize() : 0;
-    ARROW_ASSIGN_OR_RAISE(std::byte * out,
-                          zipped_.Append(static_cast<size_t>(word_bytes_ + length_bytes + size)));
-    std::memcpy(out, &word, word_bytes_);
-    if (!stored) return arrow::Status::OK();
-    std::memcpy(out + word_bytes_, &size, length_bytes);
-    values_.Write(out + word_bytes_ + length_bytes);
-    return arrow::Status::OK();
-  }
-
-  std::shared_ptr<arrow::Buffer> PackedRowStarts() {
-    const uint64_t end = row_starts_.back();
-    if (end > UINT32_MAX) return arrow::Buffer::FromVector(std::move(row_starts_));
-    const auto narrow = [&]<typename T>(T) {
-      std::vector<T> starts(row_starts_.size());
-      std::transform(row_starts_.begin(), row_starts_.end(), starts.begin(),
-                     [](uint64_t start) { return static_cast<T>(start); });
-      return arrow::Buffer::FromVector(std::move(starts));
-    };
-    return end > UINT16_MAX  ? narrow(uint32_t{})
-           : end > UINT8_MAX ? narrow(uint16_t{})
-                             : narrow(uint8_t{});
-  }
-
-  const PageRows& rows_;
-  const LevelScheme& scheme_;
-  ZippedValues& values_;
-  uint32_t bits_rep_;
-  uint32_t bits_def_;
-  bool variable_;
-  bool indexed_;
-  uint16_t max_stored_def_;  // an entry up to it has a value
-  size_t word_bytes_ = 0;
-  std::vector<uint64_t> row_starts_;
-  BufferParts zipped_;
-};
 
 class ZippedFixed final : public ZippedValues {
  public:
@@ -293,8 +185,108 @@ std::unique_ptr<ZippedValues> MakeZippedBooleans(const LevelSurvey& survey) {
   return std::make_unique<ZippedBooleans>(survey);
 }
 
+FullZipWriter::FullZipWriter(const LevelScheme& scheme, const ZippedValues& values)
+    : scheme_(scheme),
+      bits_rep_(static_cast<uint32_t>(std::bit_width(scheme_.num_lists))),
+      bits_def_(static_cast<uint32_t>(std::bit_width(scheme_.max_def))),
+      variable_(values.bits_per_offset() != 0),
+      indexed_(variable_ || scheme_.has_rep()),
+      max_stored_def_(variable_ ? uint16_t{0} : scheme_.max_visible_def()) {
+  const uint32_t bits = bits_rep_ + bits_def_;
+  word_bytes_ = bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+}
+
+arrow::Status FullZipWriter::Write(const PageRows& rows, ZippedValues& values) {
+  if (indexed_ && row_starts_.empty()) row_starts_.reserve(rows.survey.num_rows + 1);
+  num_rows_ += rows.survey.num_rows;
+  num_entries_ += rows.survey.num_entries;
+  num_visible_ += rows.survey.num_visible;
+  return word_bytes_ == 0 ? WriteValues(rows, values) : WriteEntries(rows, values);
+}
+
+arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> FullZipWriter::TakeEntries() {
+  taken_bytes_ += zipped_.size_bytes();
+  return std::exchange(zipped_, {}).Finish();
+}
+
+arrow::Result<EncodedPage> FullZipWriter::Finish(const ZippedValues& values) && {
+  wire::FullZipLayout layout{.bits_rep = bits_rep_,
+                             .bits_def = bits_def_,
+                             .num_items = static_cast<uint32_t>(num_entries_),
+                             .num_visible_items = static_cast<uint32_t>(num_visible_),
+                             .value_compression = values.Describe(),
+                             .layers = scheme_.types};
+  if (variable_) {
+    layout.bits_per_offset = values.bits_per_offset();
+  } else {
+    layout.bits_per_value = values.bits_per_value();
+  }
+  EncodedPage page{.layout = wire::Serialize(wire::PageLayout(std::move(layout))),
+                   .num_rows = num_rows_};
+  row_starts_.push_back(size_bytes());
+  ARROW_ASSIGN_OR_RAISE(page.buffers.emplace_back(), TakeEntries());
+  if (indexed_) page.buffers.push_back({PackedRowStarts()});
+  return page;
+}
+
+// Without levels every entry is a row and a value.
+arrow::Status FullZipWriter::WriteValues(const PageRows& rows, ZippedValues& values) {
+  auto shared = values.Shared();
+  for (auto& buffer : shared) ARROW_RETURN_NOT_OK(zipped_.AppendShared(std::move(buffer)));
+  if (!shared.empty()) return arrow::Status::OK();
+  for (uint64_t i = 0; i < rows.survey.num_visible; ++i) {
+    if (indexed_) row_starts_.push_back(size_bytes());
+    ARROW_RETURN_NOT_OK(WriteEntry(0, true, values));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status FullZipWriter::WriteEntries(const PageRows& rows, ZippedValues& values) {
+  const uint16_t max_visible = scheme_.max_visible_def();
+  Levels levels;
+  for (LevelStream stream(rows.nests, scheme_); stream.Next(levels); levels.Clear()) {
+    for (size_t i = 0; i < levels.size(); ++i) {
+      const uint16_t rep = scheme_.has_rep() ? levels.rep.data()[i] : uint16_t{0};
+      const uint16_t def = scheme_.has_def() ? levels.def.data()[i] : uint16_t{0};
+      if (indexed_ && rep == scheme_.num_lists) row_starts_.push_back(size_bytes());
+      const bool stored = def <= max_stored_def_;
+      if (!stored && def <= max_visible) values.Skip();
+      ARROW_RETURN_NOT_OK(WriteEntry(uint32_t{rep} << bits_def_ | def, stored, values));
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status FullZipWriter::WriteEntry(uint32_t word, bool stored, ZippedValues& values) {
+  const uint64_t length_bytes = stored ? values.bits_per_offset() / 8 : 0;
+  const uint64_t size = stored ? values.NextSize() : 0;
+  ARROW_ASSIGN_OR_RAISE(std::byte * out,
+                        zipped_.Append(static_cast<size_t>(word_bytes_ + length_bytes + size)));
+  std::memcpy(out, &word, word_bytes_);
+  if (!stored) return arrow::Status::OK();
+  std::memcpy(out + word_bytes_, &size, length_bytes);
+  values.Write(out + word_bytes_ + length_bytes);
+  return arrow::Status::OK();
+}
+
+std::shared_ptr<arrow::Buffer> FullZipWriter::PackedRowStarts() {
+  const uint64_t end = row_starts_.back();
+  if (end > UINT32_MAX) return arrow::Buffer::FromVector(std::move(row_starts_));
+  const auto narrow = [&]<typename T>(T) {
+    std::vector<T> starts(row_starts_.size());
+    std::transform(row_starts_.begin(), row_starts_.end(), starts.begin(),
+                   [](uint64_t start) { return static_cast<T>(start); });
+    return arrow::Buffer::FromVector(std::move(starts));
+  };
+  return end > UINT16_MAX  ? narrow(uint32_t{})
+         : end > UINT8_MAX ? narrow(uint16_t{})
+                           : narrow(uint8_t{});
+}
+
 arrow::Result<EncodedPage> EncodeFullZipPage(const PageRows& rows, ZippedValues& values) {
-  return FullZipEncoder(rows, values).Run();
+  FullZipWriter writer(rows.scheme, values);
+  ARROW_RETURN_NOT_OK(writer.Write(rows, values));
+  return std::move(writer).Finish(values);
 }
 
 }  // namespace glaive::encoding

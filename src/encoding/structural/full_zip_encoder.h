@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <arrow/result.h>
 
 #include "encoding/levels/value_ranges.h"
+#include "encoding/structural/buffer_parts.h"
 #include "encoding/structural/page_encoder.h"
 #include "encoding/structural/page_rows.h"
 
@@ -52,5 +54,44 @@ inline constexpr uint64_t kMaxFullZipEntries = UINT32_MAX;
 //
 // REQUIRES: there are values, and at most kMaxFullZipEntries entries
 arrow::Result<EncodedPage> EncodeFullZipPage(const PageRows& rows, ZippedValues& values);
+
+// The same for rows that come piece by piece.
+class FullZipWriter {
+ public:
+  // For values such as these. Borrows the scheme.
+  FullZipWriter(const LevelScheme& scheme, const ZippedValues& values);
+
+  // REQUIRES: the scheme knows all levels of the rows
+  arrow::Status Write(const PageRows& rows, ZippedValues& values);
+
+  // Buffer 0 as far as it goes, to be written before what comes later.
+  arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> TakeEntries();
+
+  // The page, with what is left of buffer 0.
+  arrow::Result<EncodedPage> Finish(const ZippedValues& values) &&;
+
+  uint64_t num_entries() const { return num_entries_; }
+
+ private:
+  arrow::Status WriteValues(const PageRows& rows, ZippedValues& values);
+  arrow::Status WriteEntries(const PageRows& rows, ZippedValues& values);
+  arrow::Status WriteEntry(uint32_t word, bool stored, ZippedValues& values);
+  std::shared_ptr<arrow::Buffer> PackedRowStarts();
+  uint64_t size_bytes() const { return taken_bytes_ + zipped_.size_bytes(); }
+
+  const LevelScheme& scheme_;
+  uint32_t bits_rep_;
+  uint32_t bits_def_;
+  bool variable_;
+  bool indexed_;
+  uint16_t max_stored_def_;  // an entry up to it has a value
+  size_t word_bytes_ = 0;
+  uint64_t num_rows_ = 0;
+  uint64_t num_entries_ = 0;
+  uint64_t num_visible_ = 0;
+  uint64_t taken_bytes_ = 0;
+  std::vector<uint64_t> row_starts_;
+  BufferParts zipped_;
+};
 
 }  // namespace glaive::encoding

@@ -1,8 +1,12 @@
 #include "encoding/structural/page_encoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
@@ -18,12 +22,11 @@
 #include "encoding/structural/fixed_size_list_values.h"
 #include "encoding/structural/full_zip_encoder.h"
 #include "encoding/structural/mini_block_encoder.h"
+#include "encoding/structural/value_plan.h"
 
 namespace glaive::encoding {
 namespace {
 
-// Values this long are worth a place of their own in the page.
-constexpr uint64_t kMinFullZipBytes = 256;
 // Levels beside a constant are not compressed; up to so many that does no harm.
 constexpr uint64_t kMaxConstantLevels = 4096;
 
@@ -49,24 +52,45 @@ class PageEncoding {
       : rows_(rows), survey_(rows.survey), type_(type), wanted_(wanted) {}
 
   arrow::Result<EncodedPage> Encode() {
-    if (AllNull(survey_)) return EncodeNullPage(rows_);
+    ARROW_ASSIGN_OR_RAISE(const PagePlan plan, Plan());
+    if (const auto* encode = std::get_if<EncodeWhole>(&plan)) return (*encode)();
+    const auto& values = std::get<ValuePlan>(plan);
+    const ValueRanges ranges(survey_, values);
+    if (values.is_zipped()) return EncodeFullZipPage(rows_, *MakeZipped(values, ranges));
+    return EncodeMiniBlockPage(rows_, *MakeChunks(values, ranges, survey_.num_visible),
+                               std::nullopt);
+  }
+
+  // How values are said one by one; nothing where all of them have to be at hand.
+  arrow::Result<std::optional<ValuePlan>> PlanValues() {
+    ARROW_ASSIGN_OR_RAISE(PagePlan plan, Plan());
+    if (auto* values = std::get_if<ValuePlan>(&plan)) return std::move(*values);
+    return std::nullopt;
+  }
+
+ private:
+  using EncodeWhole = std::function<arrow::Result<EncodedPage>()>;
+  using PagePlan = std::variant<ValuePlan, EncodeWhole>;
+  using Kind = ValuePlan::Kind;
+
+  arrow::Result<PagePlan> Plan() {
+    if (AllNull(survey_)) return EncodeWhole([this] { return EncodeNullPage(rows_); });
     switch (type_.id()) {
-      case arrow::Type::BOOL: return EncodeBooleans();
+      case arrow::Type::BOOL: return EncodeWhole([this] { return EncodeBooleans(); });
       case arrow::Type::STRING:
-      case arrow::Type::BINARY: return EncodeVariable<int32_t>();
+      case arrow::Type::BINARY: return PlanVariable<int32_t>();
       case arrow::Type::LARGE_STRING:
-      case arrow::Type::LARGE_BINARY: return EncodeVariable<int64_t>();
-      case arrow::Type::FIXED_SIZE_LIST: return EncodeFixedSizeLists();
+      case arrow::Type::LARGE_BINARY: return PlanVariable<int64_t>();
+      case arrow::Type::FIXED_SIZE_LIST: return PlanFixedSizeLists();
       default: break;
     }
     if (!arrow::is_fixed_width(type_.id()) || type_.id() == arrow::Type::DICTIONARY) {
       return Unsupported("values of type {} are not written", type_.ToString());
     }
-    return EncodeFixed(
+    return PlanFixedWidth(
         static_cast<size_t>(static_cast<const arrow::FixedWidthType&>(type_).bit_width() / 8));
   }
 
- private:
   bool has_levels() const { return rows_.scheme.has_rep() || rows_.scheme.has_def(); }
 
   // Whether a page of one value is best written as such.
@@ -74,6 +98,13 @@ class PageEncoding {
     return rows_.version >= FileVersion::k2_2 &&
            (!has_levels() || survey_.num_entries <= kMaxConstantLevels ||
             value_bytes >= kMinFullZipBytes);
+  }
+
+  template <typename Value>
+  EncodeWhole Constant(Value value, unsigned offset_bits) const {
+    return [this, value = std::move(value), offset_bits] {
+      return EncodeConstantPage(rows_, value, offset_bits);
+    };
   }
 
   arrow::Result<EncodedPage> EncodeBooleans() {
@@ -86,16 +117,15 @@ class PageEncoding {
     return EncodeMiniBlockPage(rows_, *MakeBooleanChunks(survey_), std::nullopt);
   }
 
-  arrow::Result<EncodedPage> EncodeFixed(size_t value_bytes) {
+  PagePlan PlanFixedWidth(size_t value_bytes) {
     const auto ranges = FixedRangesOf(survey_, static_cast<int64_t>(value_bytes));
     if (PrefersConstant(value_bytes)) {
-      if (const auto value = FindConstant(ranges, value_bytes)) {
-        return EncodeConstantPage(rows_, *value, 0);
-      }
+      if (const auto value = FindConstant(ranges, value_bytes)) return Constant(*value, 0);
     }
-    const auto description = Flat(8 * value_bytes);
+    ValuePlan values = {.value_bytes = value_bytes, .description = Flat(8 * value_bytes)};
     if (wanted_ == Layout::kFullZip || value_bytes >= kMinFullZipBytes) {
-      return EncodeFullZipPage(rows_, *MakeZippedFixed(ranges, value_bytes, description));
+      values.kind = Kind::kZippedFixed;
+      return values;
     }
     FixedPlan plan = PlanFixed(ranges, survey_.num_visible, value_bytes);
     // Indices take up to 17 bits, so that packed values half as wide need no dictionary.
@@ -103,95 +133,85 @@ class PageEncoding {
         value_bytes == 16 || (value_bytes == 8 && rows_.version >= FileVersion::k2_2 &&
                               plan.size_bytes > survey_.num_visible * value_bytes / 2);
     if (may_have_dictionary) {
-      const auto dictionary = BuildDictionary(ranges, survey_.num_visible, value_bytes);
-      if (dictionary)
-        return EncodeIndices(*dictionary, EncodeFlatBlock(dictionary->items), description);
+      auto dictionary = BuildDictionary(ranges, survey_.num_visible, value_bytes);
+      if (dictionary) {
+        return EncodeWhole([this, description = std::move(values.description),
+                            dictionary = std::move(*dictionary)] {
+          return EncodeIndices(dictionary, EncodeFlatBlock(dictionary.items), description);
+        });
+      }
     }
-    return EncodeMiniBlockPage(rows_, *ChunksOf(std::move(plan), ranges, value_bytes),
-                               std::nullopt);
+    SetCodec(std::move(plan), values);
+    return values;
   }
 
-  std::unique_ptr<ValueChunks> ChunksOf(FixedPlan plan, std::span<const FixedRange> ranges,
-                                        size_t value_bytes) const {
-    switch (plan.codec) {
-      case FixedCodec::kBitpacked:
-        return MakeBitpackedChunks(ranges, survey_.num_visible, value_bytes,
-                                   std::move(plan.widths));
-      case FixedCodec::kRuns: return MakeRunChunks(ranges, survey_.num_visible, value_bytes);
-      case FixedCodec::kFlat: break;
-    }
-    return MakeFlatChunks(ranges, survey_.num_visible, value_bytes, Flat(8 * value_bytes));
+  static void SetCodec(FixedPlan plan, ValuePlan& values) {
+    values.may_be_packed = std::has_single_bit(values.value_bytes) && values.value_bytes <= 8;
+    values.kind = plan.codec == FixedCodec::kBitpacked ? Kind::kPackedChunks
+                  : plan.codec == FixedCodec::kRuns    ? Kind::kRunChunks
+                                                       : Kind::kFlatChunks;
+    values.widths = std::move(plan.widths);
   }
 
   template <typename Offset>
-  arrow::Result<EncodedPage> EncodeVariable() {
+  PagePlan PlanVariable() {
     constexpr unsigned kOffsetBits = 8 * sizeof(Offset);
     const auto ranges = VariableRangesOf<Offset>(survey_);
     const uint64_t longest = LongestOf<Offset>(ranges);
     if (PrefersConstant(longest)) {
-      if (const auto value = FindConstant<Offset>(ranges)) {
-        return EncodeConstantPage(rows_, *value, kOffsetBits);
-      }
+      if (const auto value = FindConstant<Offset>(ranges)) return Constant(*value, kOffsetBits);
     }
     if (wanted_ == Layout::kMiniBlock) {
-      const auto dictionary = BuildDictionary<Offset>(ranges, survey_.num_visible);
+      auto dictionary = BuildDictionary<Offset>(ranges, survey_.num_visible);
       if (dictionary) {
-        return EncodeIndices(*dictionary, EncodeVariableBlock(dictionary->items, kOffsetBits),
-                             wire::MakeEncoding(wire::VariableEncoding{Flat(kOffsetBits)}));
+        return EncodeWhole([this, dictionary = std::move(*dictionary)] {
+          return EncodeIndices(dictionary, EncodeVariableBlock(dictionary.items, kOffsetBits),
+                               wire::MakeEncoding(wire::VariableEncoding{Flat(kOffsetBits)}));
+        });
       }
     }
+    ValuePlan values = {.kind = Kind::kStringChunks, .large_offsets = sizeof(Offset) == 8};
     if (wanted_ == Layout::kFullZip || longest >= kMinFullZipBytes) {
       const auto scheme = ChooseCompression<Offset>(ranges, longest);
-      return EncodeFullZipPage(rows_, scheme ? *MakeZippedCompressed<Offset>(ranges, *scheme)
-                                             : *MakeZippedVariable<Offset>(ranges));
+      values.kind = scheme ? Kind::kZippedCompressed : Kind::kZippedStrings;
+      if (scheme) values.scheme = *scheme;
     }
-    return EncodeMiniBlockPage(rows_, *MakeVariableChunks<Offset>(ranges, survey_.num_visible),
-                               std::nullopt);
-  }
-
-  template <typename Offset>
-  static uint64_t LongestOf(std::span<const VariableRange<Offset>> ranges) {
-    Offset longest = 0;
-    for (const VariableRange<Offset>& range : ranges) {
-      for (int64_t i = 0; i < range.length; ++i) {
-        const Offset length = range.offsets[i + 1] - range.offsets[i];
-        if (length > longest && !(range.hidden_bytes && IsNull(*range.nulls, i))) longest = length;
-      }
-    }
-    return static_cast<uint64_t>(longest);
+    return values;
   }
 
   arrow::Result<EncodedPage> EncodeIndices(const DictionaryValues& dictionary,
                                            std::shared_ptr<arrow::Buffer> payload,
-                                           wire::EncodingPtr description) {
+                                           wire::EncodingPtr description) const {
     const FixedRange indices{
         .values = reinterpret_cast<const std::byte*>(dictionary.indices.data()),
         .length = static_cast<int64_t>(dictionary.indices.size())};
-    const std::span ranges(&indices, 1);
-    FixedPlan plan = PlanFixed(ranges, survey_.num_visible, sizeof(uint32_t));
-    return EncodeMiniBlockPage(rows_, *ChunksOf(std::move(plan), ranges, sizeof(uint32_t)),
+    ValuePlan values = {.value_bytes = sizeof(uint32_t), .description = Flat(8 * sizeof(uint32_t))};
+    SetCodec(PlanFixed({&indices, 1}, survey_.num_visible, sizeof(uint32_t)), values);
+    ValueRanges ranges;
+    ranges.fixed.push_back(indices);
+    return EncodeMiniBlockPage(rows_, *MakeChunks(values, ranges, survey_.num_visible),
                                EncodedDictionary{.payload = std::move(payload),
                                                  .description = std::move(description),
                                                  .num_items = dictionary.items.size()});
   }
 
-  arrow::Result<EncodedPage> EncodeFixedSizeLists() {
+  arrow::Result<PagePlan> PlanFixedSizeLists() {
     ARROW_ASSIGN_OR_RAISE(FixedSizeListShape shape, FixedSizeListShapeOf(type_, survey_));
     const auto value_bytes = static_cast<size_t>(shape.value_bytes());
-    const auto ranges = FixedRangesOf(survey_, shape.value_bytes());
-    if (wanted_ == Layout::kFullZip || value_bytes >= kMinFullZipBytes) {
-      if (shape.has_validity()) {
+    const bool zipped = wanted_ == Layout::kFullZip || value_bytes >= kMinFullZipBytes;
+    if (!shape.has_validity()) {
+      return ValuePlan{.kind = zipped ? Kind::kZippedFixed : Kind::kFlatChunks,
+                       .value_bytes = value_bytes,
+                       .description = shape.Describe()};
+    }
+    return EncodeWhole([this, zipped, shape = std::move(shape)] {
+      const auto ranges = FixedRangesOf(survey_, shape.value_bytes());
+      if (zipped) {
         return EncodeFullZipPage(rows_, *MakeZippedFixedSizeLists(survey_, ranges, shape));
       }
-      return EncodeFullZipPage(rows_, *MakeZippedFixed(ranges, value_bytes, shape.Describe()));
-    }
-    if (shape.has_validity()) {
       return EncodeMiniBlockPage(rows_, *MakeFixedSizeListChunks(survey_, ranges, shape),
                                  std::nullopt);
-    }
-    return EncodeMiniBlockPage(
-        rows_, *MakeFlatChunks(ranges, survey_.num_visible, value_bytes, shape.Describe()),
-        std::nullopt);
+    });
   }
 
   const PageRows& rows_;
@@ -211,6 +231,11 @@ arrow::Result<EncodedPage> EncodeEmptyStructs(const PageRows& rows, const LeafPa
 }
 
 }  // namespace
+
+arrow::Result<std::optional<ValuePlan>> PlanValues(const PageRows& rows,
+                                                   const arrow::DataType& type) {
+  return PageEncoding(rows, type, Layout::kMiniBlock).PlanValues();
+}
 
 uint64_t EncodedPage::size_bytes() const {
   uint64_t size = 0;
