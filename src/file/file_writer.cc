@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include <arrow/memory_pool.h>
@@ -13,8 +12,8 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "encoding/structural/page_encoder.h"
-#include "encoding/structural/page_stream.h"
 #include "file/coalescer.h"
+#include "file/growing_page.h"
 #include "wire/file_metadata.h"
 
 namespace glaive::file {
@@ -36,6 +35,7 @@ constexpr std::string_view kMagic = "LANC";
 constexpr uint64_t kReleasedPageBits = uint64_t{8} * (8 << 20);
 constexpr uint64_t kInlinePageBits = uint64_t{8} * (256 << 10);  // less is not worth a thread
 constexpr uint64_t kHeldBatchBits = uint64_t{8} * (8 << 20);  // what is held beside what is charged
+constexpr uint64_t kMaxGrowingBytes = 8 << 20;     // rows of a growing page that wait for others
 constexpr uint64_t kPageOverheadBytes = 64 << 10;  // more than levels, padding and layout ever add
 
 template <typename Int>
@@ -89,7 +89,7 @@ struct FileWriter::State {
         column_of(std::move(its_column_of)),
         columns(num_columns),
         budget(options.data_cache_bytes),
-        queue(options.executor != nullptr ? *options.executor : ProcessExecutor(), budget),
+        queue(executor(), budget),
         coalescer(
             matcher.columns(), LimitsOf(options), options.keep_slices || options.rows_stay,
             [this](ClosedPage page) -> arrow::Result<uint64_t> {
@@ -114,6 +114,10 @@ struct FileWriter::State {
             [this](size_t column, Coalescer::Pieces& pieces) { return TakeRows(column, pieces); }) {
   }
 
+  Executor& executor() const {
+    return options.executor != nullptr ? *options.executor : ProcessExecutor();
+  }
+
   static CoalescerLimits LimitsOf(const FileWriterOptions& options) {
     return {.data_cache_bytes = options.data_cache_bytes,
             .max_page_bytes = options.max_page_bytes,
@@ -133,11 +137,14 @@ struct FileWriter::State {
     return pages;
   }
 
-  bool IsGrowing(const ClosedPage& page) const { return growing && growing->column == page.column; }
+  bool IsGrowing(const ClosedPage& page) const {
+    return growing != nullptr && growing->column() == page.column;
+  }
 
   // Of the file with all closed pages; exact where none is in the queue.
   uint64_t MaxBytes() const {
-    return (growing ? growing->begin : out->position()) + max_bytes_in_queue + waiting_bytes;
+    return (growing != nullptr ? growing->begin() : out->position()) + max_bytes_in_queue +
+           waiting_bytes;
   }
 
   static uint64_t RowBytes(const ClosedPage& page) { return page.num_bits / 8; }
@@ -164,7 +171,6 @@ struct FileWriter::State {
   arrow::Status EncodeAndWrite(ClosedPage page);
   arrow::Status Queue(ClosedPage page, uint64_t charged_bytes);
   arrow::Result<ByteRange> WriteBuffer(std::span<const std::shared_ptr<arrow::Buffer>> parts);
-  arrow::Status WriteParts(std::span<const std::shared_ptr<arrow::Buffer>> parts);
   arrow::Status WritePadding(uint64_t size);
   uint64_t NumRows() const;
   arrow::Status CheckRows() const;
@@ -181,20 +187,14 @@ struct FileWriter::State {
   std::vector<ByteRange> global_buffers;  // from 1 on
   FileSummary summary;
   MemoryBudget budget;
-  // An open page of which the largest buffer is under way. No other is written meanwhile.
-  struct Growing {
-    size_t column = 0;
-    std::unique_ptr<encoding::PageStream> stream;
-    uint64_t begin = 0;
-  };
   struct WaitingPages {
     ClosedPage rows;
     std::vector<encoding::EncodedPage> pages;
   };
 
-  std::optional<Growing> growing;
-  std::vector<WaitingPages> waiting;  // until it ends
-  uint64_t waiting_bytes = 0;         // as they will be in the file
+  std::unique_ptr<GrowingPage> growing;  // while it does, no other page is written
+  std::vector<WaitingPages> waiting;     // until it ends
+  uint64_t waiting_bytes = 0;            // as they will be in the file
   std::vector<std::pair<size_t, std::shared_ptr<arrow::Buffer>>> waiting_global_buffers;
   uint64_t closed_bytes = 0;        // rows of pages that are not written yet
   uint64_t told_bytes = 0;          // to on_held
@@ -205,19 +205,14 @@ struct FileWriter::State {
 
 arrow::Result<ByteRange> FileWriter::State::WriteBuffer(
     std::span<const std::shared_ptr<arrow::Buffer>> parts) {
-  const uint64_t begin = out->position();
-  ARROW_RETURN_NOT_OK(WriteParts(parts));
-  const ByteRange range = {begin, out->position() - begin};
-  ARROW_RETURN_NOT_OK(WritePadding(range.size));
-  return range;
-}
-
-arrow::Status FileWriter::State::WriteParts(std::span<const std::shared_ptr<arrow::Buffer>> parts) {
+  ByteRange range = {.offset = out->position(), .size = 0};
   for (const auto& part : parts) {
+    range.size += static_cast<uint64_t>(part->size());
     ARROW_RETURN_NOT_OK(
         out->Write(std::as_bytes(std::span(part->data(), static_cast<size_t>(part->size())))));
   }
-  return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(WritePadding(range.size));
+  return range;
 }
 
 // Behind a buffer of that size.
@@ -235,34 +230,27 @@ arrow::Status FileWriter::State::WritePadding(uint64_t size) {
 // Begins to write a page, or goes on with it.
 arrow::Result<Coalescer::Offer> FileWriter::State::TakeRows(size_t column,
                                                             Coalescer::Pieces& pieces) {
-  if (growing && growing->column != column) return Coalescer::Offer::kLater;
-  if (growing) {
-    ARROW_ASSIGN_OR_RAISE(const auto parts, growing->stream->Add(pieces));
-    if (!parts) return Coalescer::Offer::kEndPage;
-    ARROW_RETURN_NOT_OK(WriteParts(*parts));
-    return Coalescer::Offer::kTaken;
+  if (growing != nullptr && growing->column() != column) return Coalescer::Offer::kLater;
+  if (growing != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const bool taken, growing->Add(pieces));
+    return taken ? Coalescer::Offer::kTaken : Coalescer::Offer::kEndPage;
   }
   const LeafColumn& leaf = matcher.columns()[column];
-  ARROW_ASSIGN_OR_RAISE(auto stream, encoding::PageStream::Begin(
-                                         pieces, leaf.path(),
-                                         {.version = options.version, .column_name = leaf.name()}));
-  if (stream == nullptr) return Coalescer::Offer::kNever;
   ARROW_RETURN_NOT_OK(queue.Drain());
-  growing.emplace(Growing{column, std::move(stream), out->position()});
-  for (auto& piece : pieces) {  // which are many at first, and go one by one
-    ARROW_ASSIGN_OR_RAISE(const auto parts, growing->stream->Add({std::exchange(piece, nullptr)}));
-    ARROW_RETURN_NOT_OK(WriteParts(*parts));
-  }
+  ARROW_ASSIGN_OR_RAISE(
+      growing, GrowingPage::Begin(
+                   column, leaf, pieces, {.version = options.version, .column_name = leaf.name()},
+                   executor(), std::min(kMaxGrowingBytes, options.data_cache_bytes / 8), *out));
+  if (growing == nullptr) return Coalescer::Offer::kNever;
   arrow::default_memory_pool()->ReleaseUnused();
   return Coalescer::Offer::kTaken;
 }
 
 arrow::Status FileWriter::State::EndGrowing(const ClosedPage& rows) {
-  ARROW_ASSIGN_OR_RAISE(const auto page, growing->stream->Finish());
+  ARROW_ASSIGN_OR_RAISE(const auto page, growing->Finish());
   std::vector<ByteRange> buffers(page.buffers.size());
-  ByteRange& grown = buffers[growing->stream->buffer()];
-  ARROW_RETURN_NOT_OK(WriteParts(page.buffers[growing->stream->buffer()]));
-  grown = {growing->begin, out->position() - growing->begin};
+  ByteRange& grown = buffers[growing->buffer()];
+  grown = {growing->begin(), out->position() - growing->begin()};
   ARROW_RETURN_NOT_OK(WritePadding(grown.size));
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (&buffers[i] == &grown) continue;
@@ -320,7 +308,7 @@ arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
 }
 
 arrow::Status FileWriter::State::Place(ClosedPage rows, std::vector<encoding::EncodedPage> pages) {
-  if (!growing) return WritePages(rows, std::move(pages));
+  if (growing == nullptr) return WritePages(rows, std::move(pages));
   for (const encoding::EncodedPage& page : pages) {
     for (const auto& parts : page.buffers) {
       uint64_t size = 0;
@@ -516,7 +504,7 @@ void FileWriter::AddSchemaMetadata(std::string key, std::string value) {
 arrow::Result<uint32_t> FileWriter::AddGlobalBuffer(std::shared_ptr<arrow::Buffer> buffer) {
   ARROW_RETURN_NOT_OK(state_->queue.Drain());
   std::vector<ByteRange>& buffers = state_->global_buffers;
-  if (state_->growing) {
+  if (state_->growing != nullptr) {
     state_->waiting_global_buffers.emplace_back(buffers.size(), std::move(buffer));
     buffers.emplace_back();
   } else {

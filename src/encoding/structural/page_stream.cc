@@ -15,23 +15,25 @@
 #include "encoding/structural/value_plan.h"
 
 namespace glaive::encoding {
-namespace {
-
-using Pieces = PageStream::Pieces;
-using Parts = PageStream::Parts;
-
-// Values that wait for those behind them: twice what a chunk may hold.
-constexpr uint64_t kValuesKept = 2 * 4096;
 
 // Some rows, and how they are nested.
-struct Rows {
+struct PageStream::Rows {
   Pieces pieces;
   std::vector<Nest> nests;
   LevelSurvey survey;
 };
 
-arrow::Result<std::unique_ptr<Rows>> LookAt(Pieces pieces, const LeafPath& path) {
-  auto rows = std::make_unique<Rows>(Rows{.pieces = std::move(pieces), .nests = {}, .survey = {}});
+namespace {
+
+using Pieces = PageStream::Pieces;
+using Parts = PageStream::Parts;
+using Rows = PageStream::Rows;
+
+// Values that wait for those behind them: twice what a chunk may hold.
+constexpr uint64_t kValuesKept = 2 * 4096;
+
+arrow::Result<std::shared_ptr<Rows>> LookAt(Pieces pieces, const LeafPath& path) {
+  auto rows = std::make_shared<Rows>(Rows{.pieces = std::move(pieces), .nests = {}, .survey = {}});
   for (const auto& piece : rows->pieces) {
     if (piece->length == 0) continue;
     ARROW_ASSIGN_OR_RAISE(rows->nests.emplace_back(), ResolveNest(*piece, path));
@@ -61,28 +63,28 @@ class Stream : public PageStream {
         version_(version),
         num_planned_rows_(first.survey.num_rows) {}
 
-  arrow::Result<std::optional<Parts>> Add(Pieces pieces) final {
+  arrow::Result<std::shared_ptr<Rows>> Add(Pieces pieces) final {
     ARROW_ASSIGN_OR_RAISE(auto rows, LookAt(std::move(pieces), path_));
+    const LevelSurvey& survey = rows->survey;
     if (num_rows_ >= num_planned_rows_) {
       ARROW_ASSIGN_OR_RAISE(const bool fits, Fits(*rows));
-      if (!fits) return std::nullopt;
+      if (!fits) return nullptr;
     }
-    num_rows_ += rows->survey.num_rows;
-    num_entries_ += rows->survey.num_entries;
-    num_values_ += rows->survey.num_visible;
-    ARROW_ASSIGN_OR_RAISE(Parts parts, Encode(std::move(rows)));
-    return parts;
+    num_rows_ += survey.num_rows;
+    num_entries_ += survey.num_entries;
+    num_values_ += survey.num_visible;
+    last_gap_ = survey.max_gap + (survey.num_visible == 0 ? last_gap_ : 0);
+    return rows;
   }
 
  protected:
-  virtual arrow::Result<Parts> Encode(std::unique_ptr<Rows> rows) = 0;
-  virtual bool FitsLevels(const LevelSurvey& survey) const = 0;
+  // Whether chunks can be made where so many entries in a row have no value.
+  virtual bool FitsGap(uint64_t num_entries) const = 0;
 
   PageRows PageRowsOf(const Rows& rows) const {
     return {rows.nests, rows.survey, scheme_, version_};
   }
   uint64_t num_rows() const { return num_rows_; }
-  uint64_t num_entries() const { return num_entries_; }
   uint64_t num_values() const { return num_values_; }
 
   const LeafPath& path_;
@@ -92,7 +94,8 @@ class Stream : public PageStream {
 
  private:
   arrow::Result<bool> Fits(const Rows& rows) const {
-    if (!Knows(scheme_, MakeLevelScheme(path_, rows.survey.layers)) || !FitsLevels(rows.survey) ||
+    if (!Knows(scheme_, MakeLevelScheme(path_, rows.survey.layers)) ||
+        !FitsGap(last_gap_ + rows.survey.max_gap) ||
         num_entries_ + rows.survey.num_entries > kMaxFullZipEntries) {
       return false;
     }
@@ -107,6 +110,7 @@ class Stream : public PageStream {
   uint64_t num_rows_ = 0;
   uint64_t num_entries_ = 0;
   uint64_t num_values_ = 0;
+  uint64_t last_gap_ = 0;  // at the end of the rows so far, at most
 };
 
 // Rows are entries of their own.
@@ -120,15 +124,16 @@ class FullZipStream final : public Stream {
   }
   size_t buffer() const override { return 0; }
 
- private:
-  arrow::Result<Parts> Encode(std::unique_ptr<Rows> rows) override {
+  arrow::Result<Parts> Encode(std::shared_ptr<Rows> rows) override {
     const ValueRanges ranges(rows->survey, plan_);
     const auto values = MakeZipped(plan_, ranges);
     if (!writer_) writer_.emplace(scheme_, *values);
     ARROW_RETURN_NOT_OK(writer_->Write(PageRowsOf(*rows), *values));
     return writer_->TakeEntries();
   }
-  bool FitsLevels(const LevelSurvey&) const override { return true; }
+
+ private:
+  bool FitsGap(uint64_t) const override { return true; }
 
   std::optional<FullZipWriter> writer_;
 };
@@ -154,26 +159,22 @@ class MiniBlockStream final : public Stream {
   }
   size_t buffer() const override { return 1; }
 
- private:
-  struct Waiting {
-    std::unique_ptr<Rows> rows;
-    uint64_t num_values = 0;
-  };
-
-  arrow::Result<Parts> Encode(std::unique_ptr<Rows> rows) override {
+  arrow::Result<Parts> Encode(std::shared_ptr<Rows> rows) override {
     const LevelSurvey& survey = rows->survey;
-    last_gap_ = survey.max_gap + (survey.num_visible == 0 ? last_gap_ : 0);
     open_.ranges.insert(open_.ranges.end(), survey.ranges.begin(), survey.ranges.end());
     open_.num_visible += survey.num_visible;
-    const uint64_t num_values = survey.num_visible;
-    waiting_.push_back({.rows = std::move(rows), .num_values = num_values});
-    ARROW_RETURN_NOT_OK(WriteChunks(waiting_.back().rows->nests, kValuesKept));
+    waiting_.push_back({rows, survey.num_visible});
+    ARROW_RETURN_NOT_OK(WriteChunks(rows->nests, kValuesKept));
     return writer_.TakeChunks();
   }
 
-  bool FitsLevels(const LevelSurvey& survey) const override {
-    return last_gap_ + survey.max_gap <= max_gap_;
-  }
+ private:
+  struct Waiting {
+    std::shared_ptr<const Rows> rows;
+    uint64_t num_values = 0;
+  };
+
+  bool FitsGap(uint64_t num_entries) const override { return num_entries <= max_gap_; }
 
   // Of all that wait, but for so many values.
   arrow::Status WriteChunks(std::span<const Nest> nests, uint64_t values_to_keep) {
@@ -205,7 +206,6 @@ class MiniBlockStream final : public Stream {
   }
 
   const uint64_t max_gap_;
-  uint64_t last_gap_ = 0;
   std::deque<Waiting> waiting_;  // rows with values that are in no chunk yet
   LevelSurvey open_;             // of which the ranges of such values, and their number
   MiniBlockWriter writer_;

@@ -32,11 +32,16 @@ class PageStream {
 
   virtual ~PageStream() = default;
 
-  // What goes on with the buffer; nothing where the rows cannot be in the page, or would take far
-  // more room there than in one that begins with them. Those that Begin saw always can.
-  virtual arrow::Result<std::optional<Parts>> Add(Pieces pieces) = 0;
+  // The next rows of the page; null where they cannot be in it, or would take far more room there
+  // than in one that begins with them. Those that Begin saw always can.
+  struct Rows;
+  virtual arrow::Result<std::shared_ptr<Rows>> Add(Pieces pieces) = 0;
 
-  // The page, of that buffer what is left.
+  // What goes on with the buffer. On any thread, also while more rows are added: once for all that
+  // were, in order.
+  virtual arrow::Result<Parts> Encode(std::shared_ptr<Rows> rows) = 0;
+
+  // The page, of that buffer what is left. Once all rows are encoded.
   virtual arrow::Result<EncodedPage> Finish() = 0;
 
   // Which of the page's buffers it is.

@@ -67,12 +67,12 @@ std::optional<WholePage> Streamed(const Rows& rows, const LeafPath& path,
       stream = PageStream::Begin({rows->Slice(begin, end - begin)}, path, kOptions).ValueOrDie();
       if (stream == nullptr) return std::nullopt;
     }
-    const auto parts =
-        stream->Add({rows->Slice(begin, (end - begin) / 2),
-                     rows->Slice(begin + (end - begin) / 2, end - begin - (end - begin) / 2)});
-    EXPECT_THAT(parts, IsOk());
-    if (!*parts) return std::nullopt;
-    grown += Joined(**parts);
+    const int64_t half = (end - begin) / 2;
+    const auto added =
+        stream->Add({rows->Slice(begin, half), rows->Slice(begin + half, end - begin - half)})
+            .ValueOrDie();
+    if (added == nullptr) return std::nullopt;
+    grown += Joined(stream->Encode(added).ValueOrDie());
     begin = end;
   }
   WholePage page = Whole(stream->Finish().ValueOrDie());
@@ -157,8 +157,12 @@ TEST(PageStreamTest, OtherRowsEndThePage) {
   const auto takes = [](const Rows& first, const Rows& next) {
     const LeafPath path = PathOf(first->type);
     auto stream = PageStream::Begin({first}, path, kOptions).ValueOrDie();
-    EXPECT_TRUE(stream->Add({first}).ValueOrDie().has_value());
-    const bool taken = stream->Add({next}).ValueOrDie().has_value();
+    EXPECT_THAT(stream->Encode(stream->Add({first}).ValueOrDie()), IsOk());
+    const auto added = stream->Add({next}).ValueOrDie();
+    const bool taken = added != nullptr;
+    if (taken) {
+      EXPECT_THAT(stream->Encode(added), IsOk());
+    }
     // The page is as if it had not been tried.
     if (!taken) {
       EXPECT_EQ(Whole(stream->Finish().ValueOrDie()).num_rows,
