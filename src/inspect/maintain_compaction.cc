@@ -5,11 +5,13 @@
 #include <chrono>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "dataset/compaction_run.h"
+#include "dataset/dataset_state.h"
 
 namespace glaive::inspect {
 namespace {
@@ -54,11 +56,27 @@ CompactionOptions WithoutLimits(CompactionOptions options, const CompactionOptio
   return options;
 }
 
+// Whether new files are planned by bytes, which are guesses until they are there.
+bool GoesByBytes(const CompactionOptions& resolved) {
+  return resolved.target_bytes_per_fragment || resolved.max_bytes_per_file || resolved.memory_limit;
+}
+
+bool HasLimits(const CompactionOptions& resolved) {
+  return resolved.max_source_fragments || resolved.max_source_rows || resolved.max_source_bytes;
+}
+
+// More rounds than it ever takes until what was written lasts.
+constexpr int kMaxCorrections = 8;
+
 class RollingCompaction {
  public:
   RollingCompaction(const Dataset& dataset, const MaintenanceOptions& options,
                     const IsOver& is_over)
-      : dataset_(dataset), options_(options), is_over_(is_over), compaction_(options.compaction) {
+      : dataset_(dataset),
+        first_new_id_(dataset.state()->manifest->max_fragment_id.value_or(0) + uint64_t{1}),
+        options_(options),
+        is_over_(is_over),
+        compaction_(options.compaction) {
     compaction_.progress = nullptr;
   }
 
@@ -93,6 +111,18 @@ class RollingCompaction {
       for (const CompactionTask& task : plan.tasks) MarkDone(task.fragments);
       return arrow::Status::OK();
     }
+    const bool may_correct = GoesByBytes(plan.options) && !HasLimits(plan.options);
+    ARROW_RETURN_NOT_OK(RunPlan(std::move(plan)));
+    for (int i = 0; may_correct && i < kMaxCorrections && pending_.empty() && !is_over_(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(plan, PlanCorrection());
+      if (plan.tasks.empty()) break;
+      for (const CompactionTask& task : plan.tasks) Add(task.fragments, &planned_);
+      ARROW_RETURN_NOT_OK(RunPlan(std::move(plan)));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status RunPlan(CompactionPlan plan) {
     for (const CompactionTask& task : plan.tasks) {
       for (const FragmentMetadata& fragment : task.fragments) pending_.insert(fragment.id());
     }
@@ -102,6 +132,27 @@ class RollingCompaction {
       ARROW_ASSIGN_OR_RAISE(plan, PlanAnew());
     }
     return arrow::Status::OK();
+  }
+
+  // What a run from now on would find because files came out smaller than they were planned. What
+  // came in meanwhile is left to the next one all the same.
+  arrow::Result<CompactionPlan> PlanCorrection() {
+    ARROW_ASSIGN_OR_RAISE(dataset_, dataset_.CheckoutLatest());
+    ARROW_ASSIGN_OR_RAISE(CompactionPlan plan, PlanCompaction(dataset_, compaction_));
+    std::erase_if(plan.tasks, [&](const CompactionTask& task) {
+      const auto is_own = [&](const FragmentMetadata& fragment) { return IsWritten(fragment); };
+      const auto came_in = [&](const FragmentMetadata& fragment) {
+        return fragment.id() >= first_new_id_ && !IsWritten(fragment);
+      };
+      return std::ranges::none_of(task.fragments, is_own) ||
+             std::ranges::any_of(task.fragments, came_in);
+    });
+    return plan;
+  }
+
+  bool IsWritten(const FragmentMetadata& fragment) const {
+    return std::ranges::any_of(
+        fragment.files(), [&](const DataFileInfo& file) { return written_.contains(file.path); });
   }
 
   void MarkDone(const Fragments& fragments) {
@@ -166,6 +217,9 @@ class RollingCompaction {
       if (left.contains(result.original_fragments.front().id())) continue;
       Add(result.original_fragments, &report_.done);
       MarkDone(result.original_fragments);
+      for (const FragmentMetadata& fragment : result.new_fragments) {
+        for (const DataFileInfo& file : fragment.files()) written_.insert(file.path);
+      }
     }
     Add(*committed, &report_);
     Add(canary, &report_.canary);
@@ -187,6 +241,7 @@ class RollingCompaction {
   }
 
   Dataset dataset_;
+  const uint64_t first_new_id_;  // of fragments that came in since, or were written by this run
   const MaintenanceOptions& options_;
   const IsOver& is_over_;
   CompactionOptions compaction_;
@@ -194,6 +249,7 @@ class RollingCompaction {
   CompactionPlan whole_;        // without limits on sources
   std::set<uint64_t> pending_;  // fragments that are still to be part of a task
   std::set<uint64_t> done_;
+  std::set<std::string> written_;  // data files, by this run
   CompactionReport report_;
 };
 

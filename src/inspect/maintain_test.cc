@@ -191,6 +191,31 @@ TEST_F(MaintainTest, AnInterruptionKeepsWhatWasCommitted) {
   EXPECT_EQ(Tree().size(), num_files + 2 * (1 + 2));
 }
 
+// Files of ten rows are footer for the most part, so that those made of them come out smaller than
+// their bytes let expect.
+TEST_F(MaintainTest, ASecondRunFindsNothingWhateverTheTargetInBytes) {
+  uint64_t most_commits = 0;
+  for (const uint64_t target : {700, 1500, 2500, 4000, 6000, 9000}) {
+    SCOPED_TRACE(target);
+    const testing::TemporaryFolder folder;
+    ASSERT_THAT(WriteDataset(Rows(0, 300), folder.path(), {.limits = {.max_rows_per_file = 10}}),
+                IsOk());
+    MaintenanceOptions options;
+    options.compaction.target_bytes_per_fragment = target;
+    const auto report = Maintain(Dataset::Open(folder.path()).ValueOrDie(), options);
+    ASSERT_THAT(report, IsOk());
+    EXPECT_THAT(StatusOf(*report), IsOk());
+    EXPECT_EQ(report->compaction.outcome, StepOutcome::kDone);
+    most_commits = std::max(most_commits, report->compaction.commits);
+    options.compaction.look_ahead = true;
+    const auto again =
+        PlanCompaction(Dataset::Open(folder.path()).ValueOrDie(), options.compaction);
+    ASSERT_THAT(again, IsOk());
+    EXPECT_EQ(again->tasks.size(), 0);
+  }
+  EXPECT_GT(most_commits, 1);
+}
+
 TEST_F(MaintainTest, NoTaskBeginsWhenTheTimeIsOver) {
   MaintenanceOptions options = ByTasks();
   options.time_limit_ns = 0;
