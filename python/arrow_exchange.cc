@@ -1,12 +1,17 @@
 #include "arrow_exchange.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include <arrow/array/array_base.h>
 #include <arrow/c/abi.h>
 #include <arrow/c/bridge.h>
+#include <arrow/chunked_array.h>
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
+#include <arrow/util/config.h>
 
 #include "glaive/write.h"
 
@@ -125,6 +130,57 @@ class PythonReader final : public arrow::RecordBatchReader {
   std::shared_ptr<KeptException> kept_;
 };
 
+// pyarrow's own way from its table to C++, where that is a table of the libarrow that we use; else
+// null.
+using UnwrapTable = std::shared_ptr<arrow::Table> (*)(PyObject*);
+
+UnwrapTable FindUnwrapTable() {
+#ifdef GLAIVE_ARROW_OF_PYARROW
+  constexpr const char* kSignature = "std::shared_ptr< arrow::Table>  (PyObject *)";
+  const nb::module_ pyarrow = nb::module_::import_("pyarrow");
+  if (!pyarrow.attr("cpp_build_info").attr("so_version").equal(nb::str(ARROW_SO_VERSION))) {
+    return nullptr;
+  }
+  const nb::dict functions = pyarrow.attr("lib").attr("__pyx_capi__");
+  if (!functions.contains("pyarrow_unwrap_table")) return nullptr;
+  const nb::object capsule = functions["pyarrow_unwrap_table"];
+  if (PyCapsule_IsValid(capsule.ptr(), kSignature) == 0) return nullptr;
+  return reinterpret_cast<UnwrapTable>(PyCapsule_GetPointer(capsule.ptr(), kSignature));
+#else
+  return nullptr;
+#endif
+}
+
+// An extension type may be known to Python alone, and goes through the exchange format then.
+bool HasExtensions(const arrow::FieldVector& fields) {
+  return std::ranges::any_of(fields, [](const auto& field) {
+    return field->type()->id() == arrow::Type::EXTENSION || HasExtensions(field->type()->fields());
+  });
+}
+
+bool IsOnCpu(const arrow::Table& table) {
+  return std::ranges::all_of(table.columns(), [](const auto& column) {
+    return std::ranges::all_of(column->chunks(), [](const auto& chunk) {
+      return chunk->device_type() == arrow::DeviceAllocationType::kCPU;
+    });
+  });
+}
+
+// A pyarrow.Table as it is, or null: of other objects, and where the exchange format has to tell
+// what its arrays are.
+std::shared_ptr<arrow::Table> TableFromPython(nb::handle object) {
+  // Not found by the variable's own initialisation, which would wait for its lock with the GIL
+  // held.
+  static std::optional<UnwrapTable> unwrap;
+  if (!unwrap) unwrap = FindUnwrapTable();
+  if (*unwrap == nullptr) return nullptr;
+  auto table = (*unwrap)(object.ptr());
+  if (table == nullptr || HasExtensions(table->schema()->fields()) || !IsOnCpu(*table)) {
+    return nullptr;
+  }
+  return table;
+}
+
 }  // namespace
 
 void BindArrow(nb::module_& m) {
@@ -177,6 +233,7 @@ std::shared_ptr<arrow::RecordBatchReader> RowsFromPython(nb::handle object, cons
     const auto& dataset = nb::cast<const Dataset&>(object);
     return call.Run([&] { return ReadDataset(dataset); });
   }
+  if (auto table = TableFromPython(object)) return ReadTable(std::move(table));
   auto stream = StreamFromPython(object, call);
   const nb::object table = nb::module_::import_("pyarrow").attr("Table");
   if (!nb::isinstance(object, table)) return stream;

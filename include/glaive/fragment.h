@@ -41,6 +41,14 @@ struct OverlayFile {
   std::optional<uint64_t> committed_version;  ///< absent before the commit
 };
 
+/// The version whose WriteTarget a fragment was written for, by what made it.
+struct WrittenFor {
+  uint64_t version = 0;
+  std::string transaction;  ///< its uuid
+
+  bool operator==(const WrittenFor&) const = default;
+};
+
 /// One fragment's entry in a manifest, or what a worker wrote for one that is not committed yet
 /// (id 0). An immutable value, cheap to copy.
 class FragmentMetadata {
@@ -57,6 +65,11 @@ class FragmentMetadata {
   std::optional<DeletionFileInfo> deletion_file() const;
   /// Oldest first: where two cover a cell, the later one counts.
   arrow::Result<std::vector<OverlayFile>> overlays() const;
+  /// Absent where it was written for a handle or a URI, and once it is committed.
+  std::optional<WrittenFor> written_for() const;
+  /// Whether ToJson() tells no more than id, rows, files and what it was written for: nothing is
+  /// deleted or overlaid, and the rows have no ids or versions of their own.
+  bool has_files_only() const;
 
   bool operator==(const FragmentMetadata& other) const;
 

@@ -43,6 +43,12 @@ def uri_text(uri: Any, name: str = "uri") -> str:
     raise TypeError(f"a str or a path is wanted as {name}, not {type(uri).__name__}")
 
 
+def native_dataset(value: Any) -> _native.Dataset | None:
+    """The engine's handle of an open dataset; None for anything else."""
+    handle = getattr(value, "_ds", None)
+    return handle if isinstance(handle, _native.Dataset) else None
+
+
 def projection(columns: Any, where: str) -> list[str] | None:
     """Names of columns, from a list, or from a dict that gives each column its own name."""
     if columns is None:

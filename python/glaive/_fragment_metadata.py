@@ -298,4 +298,11 @@ def _overlay(values: dict[str, Any]) -> Any:
 
 
 def from_native(fragment: _native.FragmentMetadata) -> FragmentMetadata:
-    return FragmentMetadata.from_json(fragment.to_json())
+    values = fragment.plain_values()
+    if values is None:
+        return FragmentMetadata.from_json(fragment.to_json())
+    fragment_id, rows, files, written_for = values
+    made = FragmentMetadata(fragment_id, [DataFile(*file) for file in files], rows)
+    if written_for is not None:
+        made._written_for = written_for
+    return made

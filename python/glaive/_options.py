@@ -15,6 +15,29 @@ if TYPE_CHECKING:
     from ._session import Session
 
 
+# What leaving an option out says. The engine's own defaults are the same: an option that is one of
+# these objects is not handed over.
+DEFAULT_MAX_ROWS_PER_FILE = 1024 * 1024
+DEFAULT_MAX_ROWS_PER_GROUP = 1024
+DEFAULT_MAX_BYTES_PER_FILE = 90 * 1024 * 1024 * 1024
+_DEFAULT_LIMITS = {
+    "max_rows_per_file": DEFAULT_MAX_ROWS_PER_FILE,
+    "max_rows_per_group": DEFAULT_MAX_ROWS_PER_GROUP,
+    "max_bytes_per_file": DEFAULT_MAX_BYTES_PER_FILE,
+    "data_cache_bytes": None,
+    "max_page_bytes": None,
+}
+
+_MODES = {
+    "create": _native.WriteMode.create,
+    "append": _native.WriteMode.append,
+    "overwrite": _native.WriteMode.overwrite,
+}
+_DURABILITIES = {
+    None: _native.Durability.default,
+    "commit": _native.Durability.commit,
+    "none": _native.Durability.none,
+}
 _STORAGE_VERSIONS = {"stable", "next", "legacy", "0.1", "0.3", "2.0", "2.1", "2.2", "2.3"}
 
 
@@ -45,49 +68,59 @@ def write_options(
         data_storage_version = "legacy" if use_legacy_format else "stable"
     options = _native.WriteOptions()
     options.mode = _mode(mode)
-    options.limits = _file_limits(
+    limits = _file_limits(
         max_rows_per_file=max_rows_per_file,
         max_rows_per_group=max_rows_per_group,
         max_bytes_per_file=max_bytes_per_file,
         data_cache_bytes=data_cache_bytes,
         max_page_bytes=max_page_bytes,
     )
-    if data_storage_version is not None and data_storage_version not in _STORAGE_VERSIONS:
-        raise InvalidInput(f"Unknown Lance storage version: {data_storage_version}")
-    options.data_storage_version = data_storage_version
-    options.session = native_session(session)
-    options.durability = as_durability(durability)
-    set_option(options, "initial_bases", initial_bases or [])
-    set_option(options, "target_bases", target_bases or [])
-    set_option(options, "target_all_bases", target_all_bases)
-    options.n_jobs = n_jobs
-    check_size("n_jobs", n_jobs, 1, below=None)  # any number is as good as all files
+    if limits is not None:
+        options.limits = limits
+    if data_storage_version is not None:
+        if data_storage_version not in _STORAGE_VERSIONS:
+            raise InvalidInput(f"Unknown Lance storage version: {data_storage_version}")
+        options.data_storage_version = data_storage_version
+    if session is not None:
+        options.session = native_session(session)
+    if durability is not None:
+        options.durability = as_durability(durability)
+    if initial_bases:
+        set_option(options, "initial_bases", initial_bases)
+    if target_bases:
+        set_option(options, "target_bases", target_bases)
+    if target_all_bases is not None:
+        set_option(options, "target_all_bases", target_all_bases)
+    if n_jobs is not None:
+        options.n_jobs = n_jobs
+        check_size("n_jobs", n_jobs, 1, below=None)  # any number is as good as all files
     return options
 
 
 def as_durability(durability: str | None) -> _native.Durability:
     """Whether a version is on stable storage before it is reported."""
-    known = _native.Durability
-    modes = {None: known.default, "commit": known.commit, "none": known.none}
-    if not isinstance(durability, (str, type(None))) or durability not in modes:
+    if not isinstance(durability, (str, type(None))) or durability not in _DURABILITIES:
         raise InvalidInput(f"Invalid durability {durability}: commit and none are known")
-    return modes[durability]
+    return _DURABILITIES[durability]
 
 
 def _mode(mode: str) -> _native.WriteMode:
-    known = _native.WriteMode
-    modes = {"create": known.create, "append": known.append, "overwrite": known.overwrite}
-    if not isinstance(mode, str) or mode.lower() not in modes:
+    known = _MODES.get(mode.lower()) if isinstance(mode, str) else None
+    if known is None:
         raise InvalidInput(f"Invalid mode {mode}: create, append and overwrite are known")
-    return modes[mode.lower()]
+    return known
 
 
-def _file_limits(**limits: int | None) -> _native.FileLimits:
-    options = _native.WriteOptions().limits
+def _file_limits(**limits: int | None) -> _native.FileLimits | None:
+    """None for the engine's defaults."""
+    options = None
     for name, value in limits.items():
+        if value is None or value is _DEFAULT_LIMITS[name]:
+            continue
         check_size(name, value, 1)
-        if value is not None:
-            set_option(options, name, value)
+        if options is None:
+            options = _native.WriteOptions().limits
+        set_option(options, name, value)
     return options
 
 

@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._arguments import check_progress, check_size, refuse, set_option, uri_text
-from ._options import write_options
+from ._arguments import (
+    check_progress,
+    check_size,
+    native_dataset,
+    refuse,
+    set_option,
+    uri_text,
+)
+from ._options import (
+    DEFAULT_MAX_BYTES_PER_FILE,
+    DEFAULT_MAX_ROWS_PER_FILE,
+    DEFAULT_MAX_ROWS_PER_GROUP,
+    write_options,
+)
 from ._write_target import WriteTarget
 from .errors import as_os_errors
-from .fragment import DEFAULT_MAX_BYTES_PER_FILE
 from .types import _coerce_rows
 
 if TYPE_CHECKING:
@@ -30,8 +41,8 @@ def write_dataset(
     schema: pa.Schema | None = None,
     mode: str = "create",
     *,
-    max_rows_per_file: int = 1024 * 1024,
-    max_rows_per_group: int = 1024,
+    max_rows_per_file: int = DEFAULT_MAX_ROWS_PER_FILE,
+    max_rows_per_group: int = DEFAULT_MAX_ROWS_PER_GROUP,
     max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
@@ -155,24 +166,25 @@ def write_dataset(
         target_all_bases=target_all_bases,
         n_jobs=n_jobs,
     )
-    if enable_v2_manifest_paths is not None:
+    if enable_v2_manifest_paths is not None and enable_v2_manifest_paths is not True:
         set_option(options, "enable_v2_manifest_paths", enable_v2_manifest_paths)
-    if enable_stable_row_ids is not None:
+    if enable_stable_row_ids is not None and enable_stable_row_ids is not False:
         set_option(options, "enable_stable_row_ids", enable_stable_row_ids)
     if auto_cleanup_options is not None:
         options.initial_config = _auto_cleanup_config(auto_cleanup_options)
-    set_option(options, "commit_message", commit_message)
-    set_option(options, "transaction_properties", transaction_properties or {})
+    if commit_message is not None:
+        set_option(options, "commit_message", commit_message)
+    if transaction_properties:
+        set_option(options, "transaction_properties", transaction_properties)
     check_progress(progress)
-    if isinstance(uri, LanceDataset):
-        target: Any = uri._ds
-    elif isinstance(uri, WriteTarget):
+    if isinstance(uri, WriteTarget):
         raise TypeError(
             "a WriteTarget is what workers write files for, and makes no version: call "
             "fragment.write_fragments(data, target), then LanceDataset.commit(target.uri, "
             "LanceOperation.Append(fragments), target.version)"
         )
-    else:
+    target: Any = native_dataset(uri)
+    if target is None:
         target = uri_text(uri)
     reader = _coerce_rows(data_obj, schema)
     with as_os_errors():

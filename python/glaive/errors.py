@@ -145,17 +145,23 @@ class Internal(EngineError, RuntimeError):
     kind = "Internal"
 
 
-@contextmanager
-def as_os_errors(*beginnings: str) -> Iterator[None]:
+class as_os_errors:
     """Raises as OSError what was given wrong, as the same call of pylance does.
 
     With `beginnings` only errors whose text begins so.
     """
-    try:
-        yield
-    except (InvalidInput, NotFound) as error:
-        if beginnings and not str(error).startswith(beginnings):
-            raise
+
+    def __init__(self, *beginnings: str) -> None:
+        self._beginnings = beginnings
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, (InvalidInput, NotFound)):
+            return
+        if self._beginnings and not str(error).startswith(self._beginnings):
+            return
         raised = RefusedInput(*error.args)
         raised.kind = error.kind
         raised.path, raised.offset = error.path, error.offset

@@ -15,6 +15,7 @@ from ._arguments import (
     check_progress,
     check_size,
     check_text,
+    native_dataset,
     projection,
     refuse,
     row_numbers,
@@ -28,7 +29,8 @@ from ._fragment_metadata import FragmentMetadata as FragmentMetadata
 from ._fragment_metadata import RowDatasetVersionMeta as RowDatasetVersionMeta
 from ._fragment_metadata import RowIdMeta as RowIdMeta
 from ._fragment_metadata import from_native
-from ._options import write_options
+from ._options import DEFAULT_MAX_BYTES_PER_FILE as DEFAULT_MAX_BYTES_PER_FILE
+from ._options import DEFAULT_MAX_ROWS_PER_FILE, DEFAULT_MAX_ROWS_PER_GROUP, write_options
 from ._staged import StagedColumns, stage_columns
 from ._write_target import WriteTarget
 from .errors import IO, InvalidInput, as_os_errors, unbuilt
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from .dataset import LanceDataset
     from .progress import FragmentWriteProgress
     from .types import ReaderLike
-
-DEFAULT_MAX_BYTES_PER_FILE = 90 * 1024 * 1024 * 1024
 
 
 class LanceFragment(pa.dataset.Fragment):
@@ -141,7 +141,7 @@ class LanceFragment(pa.dataset.Fragment):
         data: ReaderLike,
         fragment_id: int | None = None,
         schema: pa.Schema | None = None,
-        max_rows_per_group: int | None = 1024,
+        max_rows_per_group: int | None = DEFAULT_MAX_ROWS_PER_GROUP,
         progress: FragmentWriteProgress | None = None,
         mode: str = "append",
         *,
@@ -164,7 +164,7 @@ class LanceFragment(pa.dataset.Fragment):
         )
         options = write_options(
             mode=mode,
-            max_rows_per_file=1024 * 1024,
+            max_rows_per_file=DEFAULT_MAX_ROWS_PER_FILE,
             max_rows_per_group=max_rows_per_group,
             max_bytes_per_file=DEFAULT_MAX_BYTES_PER_FILE,
             data_cache_bytes=None,
@@ -518,8 +518,8 @@ def write_fragments(
     *,
     return_transaction: bool = False,
     mode: str = "append",
-    max_rows_per_file: int = 1024 * 1024,
-    max_rows_per_group: int | None = 1024,
+    max_rows_per_file: int = DEFAULT_MAX_ROWS_PER_FILE,
+    max_rows_per_group: int | None = DEFAULT_MAX_ROWS_PER_GROUP,
     max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
@@ -562,8 +562,6 @@ def write_fragments(
         One for each file, with id 0. With `return_transaction`: the Append or Overwrite that makes
         a version of them.
     """
-    from .dataset import LanceDataset
-
     refuse(
         "write_fragments",
         storage_options=storage_options,
@@ -590,12 +588,10 @@ def write_fragments(
         n_jobs=n_jobs,
     )
     check_progress(progress)
-    if isinstance(dataset_uri, LanceDataset):
-        target: Any = dataset_uri._ds
-    elif isinstance(dataset_uri, WriteTarget):
-        target = dataset_uri._native
-    else:
-        target = uri_text(dataset_uri)
+    target: Any = native_dataset(dataset_uri)
+    if target is None:
+        is_target = isinstance(dataset_uri, WriteTarget)
+        target = dataset_uri._native if is_target else uri_text(dataset_uri)
     reader = _coerce_rows(data, schema)
     with as_os_errors("Append with different schema"):
         if return_transaction:

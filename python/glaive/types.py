@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 import pyarrow.dataset
 
+from ._arguments import native_dataset
 from .errors import InvalidInput, unbuilt
 
 if TYPE_CHECKING:
@@ -44,11 +45,10 @@ def _coerce_reader(data_obj: ReaderLike, schema: pa.Schema | None = None) -> Any
 
 def _coerce_rows(data_obj: ReaderLike, schema: pa.Schema | None = None) -> Any:
     """The same for the calls that take `n_jobs`, which get a whole version as it is."""
-    from .dataset import LanceDataset
-
-    if schema is None and isinstance(data_obj, LanceDataset):
-        if not data_obj._default_scan_options:
-            return data_obj._ds
+    if schema is None and not isinstance(data_obj, pa.Table):
+        dataset = native_dataset(data_obj)
+        if dataset is not None and not data_obj._default_scan_options:
+            return dataset
     return _coerce_reader(data_obj, schema)
 
 

@@ -1,12 +1,16 @@
 """Writing: what is taken as rows, and where rows go."""
 
+import json
 from pathlib import Path
 
 import glaive
 import lance
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
+from glaive import _native, _options
+from glaive._fragment_metadata import from_native
 from glaive.fragment import DEFAULT_MAX_BYTES_PER_FILE, FragmentMetadata, write_fragments
 
 TABLE = pa.table({"a": pa.array(range(10), pa.int64()), "s": [f"s{i}" for i in range(10)]})
@@ -116,9 +120,73 @@ def test_write_fragments(path):
     assert glaive.dataset(path).version == 1
 
 
-def _text(fragment):
-    import json
+def test_what_fragments_say(path):
+    """Values that are handed over one by one are those of the engine's JSON."""
+    table = glaive.write_dataset(TABLE, path)
+    target = table.write_target()
+    (onto,) = write_fragments(TABLE, table)
+    (made,) = write_fragments(TABLE, target)
+    assert onto._written_for is None
+    assert made._written_for == {"version": 1, "transaction": target.transaction_uuid}
+    table.delete("a = 3")
+    (deleted,) = [fragment.metadata for fragment in table.get_fragments()]
+    assert deleted.num_deletions == 1
+    for fragment in (onto, made, deleted):
+        native = _native.FragmentMetadata.from_json(_text(fragment))
+        assert (native.plain_values() is None) == (fragment is deleted)
+        assert json.loads(native.to_json()) == fragment.to_json()
+        again = from_native(native)
+        assert again == fragment
+        assert again._written_for == fragment._written_for
+        assert again.to_json() == fragment.to_json()
 
+
+def test_defaults_are_the_engines():
+    limits = _native.WriteOptions().limits
+    assert limits.max_rows_per_file == _options.DEFAULT_MAX_ROWS_PER_FILE
+    assert limits.max_bytes_per_file == DEFAULT_MAX_BYTES_PER_FILE
+    assert limits.max_rows_per_group in (None, _options.DEFAULT_MAX_ROWS_PER_GROUP)
+    assert _native.WriteOptions().durability == _native.Durability.default
+
+
+class _Marked(pa.ExtensionType):
+    """Known to Python alone."""
+
+    def __init__(self):
+        super().__init__(pa.int64(), "glaive.tests.marked")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type, serialized):
+        return cls()
+
+
+def test_tables_of_every_origin(path):
+    """A pyarrow.Table is taken as it is: its chunks, slices, nulls and views of Python's memory."""
+    numbers = np.arange(10, dtype=np.int64)
+    table = pa.table(
+        {
+            "a": pa.chunked_array([pa.array(numbers[:4]), pa.array(numbers[4:])]),
+            "s": pa.array([None, "x", "", "yy"] * 3)[1:11],
+            "n": pa.array([[1, None], None, [], [2], [3]] * 2),
+            "v": pa.array(["a", None] * 5, pa.string_view()),
+        }
+    )
+    glaive.write_dataset(table, path)
+    assert glaive.dataset(path).to_table().to_pylist() == table.to_pylist()
+    glaive.dataset(path).insert(table[3:7])
+    glaive.dataset(path).insert(table[:0])
+    assert glaive.dataset(path).to_table().to_pylist()[10:] == table[3:7].to_pylist()
+    marked = pa.table({"m": pa.ExtensionArray.from_storage(_Marked(), pa.array([1, 2, 3]))})
+    glaive.write_dataset(marked, path, mode="overwrite")
+    assert glaive.dataset(path).to_table()["m"].to_pylist() == [1, 2, 3]
+    theirs = lance.write_dataset(marked, f"{path}_theirs")
+    assert glaive.dataset(path).schema == theirs.schema
+
+
+def _text(fragment):
     return json.dumps(fragment.to_json())
 
 

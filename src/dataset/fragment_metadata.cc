@@ -319,6 +319,21 @@ std::optional<DeletionFileInfo> FragmentMetadata::deletion_file() const {
   return info;
 }
 
+std::optional<WrittenFor> FragmentMetadata::written_for() const {
+  const auto& target = state_->written_for;
+  if (!target) return std::nullopt;
+  return WrittenFor{.version = target->version, .transaction = target->transaction};
+}
+
+bool FragmentMetadata::has_files_only() const {
+  const wire::DataFragment& fragment = state_->fragment;
+  const auto absent = [](const wire::RowSequence& sequence) {
+    return std::holds_alternative<std::monostate>(sequence);
+  };
+  return !fragment.deletion_file && fragment.overlays.empty() && absent(fragment.row_ids) &&
+         absent(fragment.created_at_versions) && absent(fragment.last_updated_at_versions);
+}
+
 bool FragmentMetadata::operator==(const FragmentMetadata& other) const {
   return state_->fragment == other.state_->fragment;
 }

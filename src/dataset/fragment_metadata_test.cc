@@ -1,4 +1,6 @@
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +47,23 @@ TEST(FragmentMetadataTest, WhatIsAbsentIsAsIfItWereNull) {
             R"("file_minor_version":0,"file_size_bytes":null,"base_id":null,"path":"x"}],)"
             R"("overlays":[],"physical_rows":3,"deletion_file":null,"row_id_meta":null,)"
             R"("created_at_version_meta":null,"last_updated_at_version_meta":null})");
+}
+
+TEST(FragmentMetadataTest, FilesAlone) {
+  const auto of = [](std::string_view more) {
+    const auto json = R"({"id":1,"files":[],"physical_rows":3)" + std::string(more) + "}";
+    return FragmentMetadata::FromJson(json).ValueOrDie();
+  };
+  EXPECT_TRUE(of("").has_files_only());
+  EXPECT_EQ(of("").written_for(), std::nullopt);
+  const auto travelled = of(R"(,"written_for":{"version":4,"transaction":"t"})");
+  EXPECT_TRUE(travelled.has_files_only());
+  EXPECT_EQ(travelled.written_for(), (WrittenFor{.version = 4, .transaction = "t"}));
+  EXPECT_FALSE(FragmentMetadata::FromJson(kJson).ValueOrDie().has_files_only());
+  for (const char* key : {"row_id_meta", "created_at_version_meta"}) {
+    const char* arm = key[0] == 'r' ? "Inline" : "inline";
+    EXPECT_FALSE(of(std::string(",\"") + key + "\":{\"" + arm + "\":[1]}").has_files_only()) << key;
+  }
 }
 
 TEST(FragmentMetadataTest, OtherJsonIsRefusedByName) {
