@@ -8,7 +8,9 @@ Each workload runs in a subprocess per implementation; the rounds are interleave
 See README.md.
 """
 import argparse
+import array
 import datetime
+import fcntl
 import fnmatch
 import json
 import math
@@ -108,6 +110,29 @@ def build_fixtures(python, impl, env, names, timeout):
         w.quit()
 
 
+def make_scratch(data):
+    """Makes the folder of all that is written.
+
+    On ext4 each folder in it gets a group of inodes of its own (what chattr +T asks for). Else they share one, and
+    without a journal whoever makes a file there first passes over all that were deleted in the last minutes, of
+    earlier workloads and of the other implementation: up to 600 us a file, against 10.
+    """
+    path = os.path.join(data, "scratch")
+    os.makedirs(path, exist_ok=True)
+    get_flags, set_flags, top_of_hierarchies = 0x80086601, 0x40086602, 0x00020000
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        flags = array.array("l", [0])
+        fcntl.ioctl(fd, get_flags, flags)
+        flags[0] |= top_of_hierarchies
+        fcntl.ioctl(fd, set_flags, flags)
+    except OSError:
+        pass                                  # another file system, which has no such groups
+    finally:
+        os.close(fd)
+    return path
+
+
 # ------------------------------------------------------------- calibration
 def calibrate(data):
     """Machine limits in this directory, in its own process (keeps the driver small)."""
@@ -129,7 +154,7 @@ def _calibrate(data):
         return min(ts)
 
     cal = {"memcpy_GBps": n / best(lambda: np.copyto(b, a)) / 1e9}
-    d = os.path.join(data, "scratch", "cal")
+    d = os.path.join(make_scratch(data), "cal")
     os.makedirs(d, exist_ok=True)
     p = os.path.join(d, "f")
     mv = memoryview(a)
@@ -421,6 +446,7 @@ def main():
             who = [i for i in who if i != kw["peer"]] if kw["peer"] in versions else []
             if not who:
                 continue
+        make_scratch(data)
         share = cls.group in ("commit", "take", "train")
         ws, reps, bad = {}, {}, {}
 

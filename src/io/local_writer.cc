@@ -22,6 +22,7 @@ namespace glaive::io {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{256} << 10;
+constexpr size_t kFirstBufferBytes = size_t{4} << 10;  // grows from there; small files are many
 // A file that becomes larger than this has room set aside for as much again, up to the other.
 constexpr uint64_t kMinSetAside = uint64_t{1} << 20;
 constexpr uint64_t kMaxSetAside = uint64_t{16} << 20;
@@ -111,7 +112,7 @@ class LocalWriter final : public ObjectWriter {
       ARROW_RETURN_NOT_OK(Flush());
       return WriteOut(bytes);
     }
-    if (buffer_.capacity() == 0) buffer_.reserve(kBufferBytes);
+    if (buffer_.capacity() == 0) buffer_.reserve(kFirstBufferBytes);
     if (bytes.size() > kBufferBytes - buffer_.size()) ARROW_RETURN_NOT_OK(Flush());
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return arrow::Status::OK();
