@@ -13,7 +13,13 @@
 #include "table/publish.h"
 
 namespace glaive::dataset {
-namespace {}  // namespace
+namespace {
+
+std::string_view TextOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
 
 arrow::Result<std::vector<wire::DataFile>> FilesOf(const wire::DataFragment& fragment,
                                                    const std::string& manifest_path) {
@@ -42,7 +48,7 @@ arrow::Status FileReferences::Add(const table::TableLocation& table,
   meaning += '\0';
   return manifest.fragments.Visit([&](const table::Fragment& fragment) -> arrow::Status {
     std::string record = meaning;
-    record += fragment.message();
+    record += TextOf(fragment.message());
     if (!seen_.insert(std::move(record)).second) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const wire::DataFragment parsed, fragment.Parse());
     return AddFragment(table, manifest, parsed, version);

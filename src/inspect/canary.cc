@@ -154,7 +154,7 @@ class Canary {
       if (in_groups.contains(fragment.id())) return arrow::Status::OK();
       const auto found = after.Find(fragment.id());
       ++same;
-      if (found && found->message() == fragment.message()) {
+      if (found && std::ranges::equal(found->message(), fragment.message())) {
         return arrow::Status::OK();
       }
       return Corrupt({path()}, "fragment {}, which was not rewritten, is not that of version {}",

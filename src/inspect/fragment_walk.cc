@@ -1,5 +1,6 @@
 #include "inspect/fragment_walk.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,9 @@ arrow::Status WalkBoth(const table::FragmentTable& before, const table::Fragment
                          (new_view == new_views.end() || old_view->id() <= new_view->id());
     const bool has_new = new_view != new_views.end() &&
                          (old_view == old_views.end() || new_view->id() <= old_view->id());
-    if (!has_old || !has_new || old_view->message() != new_view->message()) {
+    const auto old_bytes = has_old ? old_view->message() : std::span<const std::byte>();
+    const auto new_bytes = has_new ? new_view->message() : std::span<const std::byte>();
+    if (!has_old || !has_new || !std::ranges::equal(old_bytes, new_bytes)) {
       wire::DataFragment old_fragment;
       wire::DataFragment new_fragment;
       if (has_old) ARROW_RETURN_NOT_OK(old_view->Parse().Value(&old_fragment));

@@ -141,28 +141,28 @@ class LocalReader final : public ObjectReader {
   }
 
   // The bytes mostly lie in memory already, and copying them takes about as long as what is done on
-  // them: other threads copy meanwhile. Pieces are small, for the caches, and their memory is used
-  // again for later ones.
-  arrow::Status ReadInPieces(ByteRange range, const Visit& visit) override {
-    if (range.size <= kMaxWhole) return ObjectReader::ReadInPieces(range, visit);
+  // them: other threads copy meanwhile.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadInSteps(ByteRange range,
+                                                            const Arrived& arrived) override {
+    if (range.size <= kStep) return ObjectReader::ReadInSteps(range, arrived);
     ARROW_RETURN_NOT_OK(CheckRange(range));
     RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kGet);
     ARROW_ASSIGN_OR_RAISE(const auto file, File());
     request.AddBytesRead(range.size);
-    uint64_t begin = range.offset;
-    const auto next_piece = [&]() -> arrow::Result<std::optional<WorkUnit>> {
-      if (begin == range.end()) return std::nullopt;
-      const ByteRange piece = {begin, std::min(kPiece, range.end() - begin)};
-      begin = piece.end();
-      ARROW_ASSIGN_OR_RAISE(const auto buffer, AllocateFor(*file, piece));
-      const std::span bytes(reinterpret_cast<std::byte*>(buffer->mutable_data()), piece.size);
-      return WorkUnit{
-          .bytes = piece.size,
-          .run = [&, piece, bytes] { return ReadAt(file->fd(), path_, piece.offset, bytes); },
-          .emit = [&visit, buffer, bytes] { return visit(bytes); }};
+    ARROW_ASSIGN_OR_RAISE(auto buffer, AllocateFor(*file, range));
+    const std::span bytes(reinterpret_cast<std::byte*>(buffer->mutable_data()), range.size);
+    uint64_t begin = 0;
+    const auto next_step = [&]() -> arrow::Result<std::optional<WorkUnit>> {
+      if (begin == range.size) return std::nullopt;
+      const auto step = bytes.subspan(begin, std::min(kStep, range.size - begin));
+      const uint64_t offset = range.offset + begin;
+      begin += step.size();
+      return WorkUnit{.run = [&, step, offset] { return ReadAt(file->fd(), path_, offset, step); },
+                      .emit = [&, end = begin] { return arrived(buffer, end); }};
     };
-    MemoryBudget budget(kPiecesAtOnce * kPiece);
-    return RunInOrder(ProcessExecutor(), budget, next_piece);
+    MemoryBudget none(0);  // the buffer is there, whole
+    ARROW_RETURN_NOT_OK(RunInOrder(ProcessExecutor(), none, next_step));
+    return buffer;
   }
 
   arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadMany(
@@ -227,9 +227,7 @@ class LocalReader final : public ObjectReader {
     return buffer;
   }
 
-  static constexpr uint64_t kPiece = uint64_t{512} << 10;
-  static constexpr uint64_t kPiecesAtOnce = 4;
-  static constexpr uint64_t kMaxWhole = uint64_t{2} << 20;  // above, it is read in pieces
+  static constexpr uint64_t kStep = uint64_t{2} << 20;  // a huge page
   static constexpr uint64_t kMaxUncheckedSize = uint64_t{16} << 20;
   inline static std::atomic<uint64_t> next_id_ = 0;
 

@@ -118,7 +118,7 @@ TEST(LocalReaderTest, AFileThatIsCutUnderTheReaderIsAnError) {
   EXPECT_THAT(reader->Read({4'000, 1'001}), IsError(ErrorKind::kCorrupt, path));
 }
 
-TEST(LocalReaderTest, ALargeObjectIsSeenPieceByPiece) {
+TEST(LocalReaderTest, ALargeReadTellsOnTheWayWhatHasArrived) {
   const TemporaryFolder folder;
   const std::string path = FileOf(folder, 0);
   std::string bytes(9 << 20, '\0');
@@ -126,27 +126,28 @@ TEST(LocalReaderTest, ALargeObjectIsSeenPieceByPiece) {
   ASSERT_THAT(LocalStore()->Put(path, BytesOf(bytes)), IsOk());
   const auto reader = OpenLocalFile(path, std::nullopt).ValueOrDie();
   const ByteRange range = {.offset = 1000, .size = bytes.size() - 1000};
-  std::string seen;
-  int num_pieces = 0;
-  const auto see = [&](std::span<const std::byte> piece) {
-    seen.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-    ++num_pieces;
+  const std::string_view expected = std::string_view(bytes).substr(range.offset);
+  std::vector<uint64_t> steps;
+  const auto compare = [&](const std::shared_ptr<arrow::Buffer>& buffer, uint64_t num_bytes) {
+    EXPECT_EQ(std::string_view(*buffer).substr(0, num_bytes), expected.substr(0, num_bytes));
+    steps.push_back(num_bytes);
     return arrow::Status::OK();
   };
-  EXPECT_THAT(reader->ReadInPieces(range, see), IsOk());
-  EXPECT_EQ(seen, std::string_view(bytes).substr(range.offset));
-  EXPECT_GT(num_pieces, 2);
+  EXPECT_EQ(reader->ReadInSteps(range, compare).ValueOrDie()->ToString(), expected);
+  EXPECT_GT(steps.size(), 2);
+  EXPECT_TRUE(std::ranges::is_sorted(steps));
+  EXPECT_EQ(steps.back(), range.size);
 
-  num_pieces = 0;
-  const auto stop = [&](std::span<const std::byte>) {
-    ++num_pieces;
+  steps.clear();
+  const auto stop = [&](const std::shared_ptr<arrow::Buffer>&, uint64_t num_bytes) {
+    steps.push_back(num_bytes);
     return arrow::Status::Cancelled("enough of it");
   };
-  EXPECT_TRUE(reader->ReadInPieces(range, stop).IsCancelled());
-  EXPECT_EQ(num_pieces, 1);
+  EXPECT_TRUE(reader->ReadInSteps(range, stop).status().IsCancelled());
+  EXPECT_EQ(steps.size(), 1);
 
   std::filesystem::resize_file(path, 5 << 20);
-  EXPECT_THAT(reader->ReadInPieces(range, see), IsError(ErrorKind::kCorrupt, path));
+  EXPECT_THAT(reader->ReadInSteps(range, compare), IsError(ErrorKind::kCorrupt, path));
 }
 
 TEST(LocalReaderTest, ThreadsReadWhileDescriptorsComeAndGo) {

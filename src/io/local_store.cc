@@ -132,8 +132,10 @@ class LocalObjectStore final : public ObjectStore {
     return writer->Finish();
   }
 
-  arrow::Status PutIfAbsent(const std::string& path, const ObjectBytes& bytes, bool sync) override {
-    return PutLocalIfAbsent(path, bytes, sync);
+  arrow::Status PutIfAbsent(const std::string& path,
+                            std::span<const std::shared_ptr<arrow::Buffer>> parts,
+                            bool sync) override {
+    return PutLocalIfAbsent(path, parts, sync);
   }
 
   arrow::Result<std::optional<ObjectInfo>> Head(const std::string& path) override {

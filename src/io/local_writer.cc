@@ -161,6 +161,10 @@ class LocalWriter final : public ObjectWriter {
   bool sets_aside_ = true;    // as long as it helps
 };
 
+std::span<const std::byte> AsBytes(const arrow::Buffer& buffer) {
+  return std::as_bytes(std::span(buffer.data(), static_cast<size_t>(buffer.size())));
+}
+
 bool MeansNoSuchCall(int error) {
   return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL ||
          error == EMLINK;
@@ -168,11 +172,11 @@ bool MeansNoSuchCall(int error) {
 
 // For file systems that can neither link nor rename without replacing: others may see a part of the
 // object, but still only one caller makes it.
-arrow::Status WriteInPlace(const std::string& path, const ObjectBytes& bytes, bool sync) {
+arrow::Status WriteInPlace(const std::string& path,
+                           std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
   ARROW_ASSIGN_OR_RAISE(Descriptor file, OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, "create"));
   const auto write_parts = [&]() -> arrow::Status {
-    ARROW_RETURN_NOT_OK(bytes.WriteTo(
-        [&](std::span<const std::byte> piece) { return WriteAll(file.fd(), path, piece); }));
+    for (const auto& part : parts) ARROW_RETURN_NOT_OK(WriteAll(file.fd(), path, AsBytes(*part)));
     if (sync && fsync(file.fd()) != 0) return PosixError(path, "sync", errno);
     if (const int error = file.Close()) return PosixError(path, "close", error);
     return arrow::Status::OK();
@@ -194,20 +198,23 @@ arrow::Result<std::unique_ptr<ObjectWriter>> OpenNewLocalFile(const std::string&
   return std::make_unique<LocalWriter>(path, std::move(file));
 }
 
-arrow::Status PutLocalIfAbsent(const std::string& path, const ObjectBytes& bytes, bool sync) {
+arrow::Status PutLocalIfAbsent(const std::string& path,
+                               std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
   RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
   ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(TemporaryName(path)));
-  if (bytes.size_bytes() > kMinSetAside) SetAside(file.fd(), 0, bytes.size_bytes());
-  ARROW_RETURN_NOT_OK(bytes.WriteTo([&](std::span<const std::byte> piece) {
-    request.AddBytesWritten(piece.size());
-    return WriteAll(file.fd(), file.name(), piece);
-  }));
+  uint64_t num_bytes = 0;
+  for (const auto& part : parts) num_bytes += static_cast<uint64_t>(part->size());
+  if (num_bytes > kMinSetAside) SetAside(file.fd(), 0, num_bytes);
+  for (const auto& part : parts) {
+    ARROW_RETURN_NOT_OK(WriteAll(file.fd(), file.name(), AsBytes(*part)));
+    request.AddBytesWritten(static_cast<uint64_t>(part->size()));
+  }
   if (sync && fsync(file.fd()) != 0) return PosixError(path, "sync", errno);
   ARROW_RETURN_NOT_OK(file.Close());
   int error = file.LinkTo(path);
   if (MeansNoSuchCall(error)) error = file.RenameUnlessThere(path);
   if (MeansNoSuchCall(error)) {
-    ARROW_RETURN_NOT_OK(WriteInPlace(path, bytes, sync));
+    ARROW_RETURN_NOT_OK(WriteInPlace(path, parts, sync));
   } else if (error != 0) {
     return PosixError(path, "create", error);
   }

@@ -18,8 +18,9 @@ arrow::Result<std::unique_ptr<ObjectWriter>> OpenLocalWriter(const std::string& 
 // Writes under the name itself, which must be new; removed again without Finish.
 arrow::Result<std::unique_ptr<ObjectWriter>> OpenNewLocalFile(const std::string& path);
 
-// Makes `path` unless there is one: written under a temporary name and linked, so
+// Makes `path` out of `parts` unless there is one: written under a temporary name and linked, so
 // that of racing callers one wins and nobody sees a part of it.
-arrow::Status PutLocalIfAbsent(const std::string& path, const ObjectBytes& bytes, bool sync);
+arrow::Status PutLocalIfAbsent(const std::string& path,
+                               std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync);
 
 }  // namespace glaive::io

@@ -89,10 +89,12 @@ class MemoryObjectStore final : public ObjectStore,
     return Place(path, arrow::Buffer::FromString(std::string(text)), /*replace=*/true);
   }
 
-  arrow::Status PutIfAbsent(const std::string& path, const ObjectBytes& bytes,
+  arrow::Status PutIfAbsent(const std::string& path,
+                            std::span<const std::shared_ptr<arrow::Buffer>> parts,
                             bool /*sync*/) override {
-    ARROW_ASSIGN_OR_RAISE(auto buffer, bytes.ToBuffer());
-    return Place(path, std::move(buffer), /*replace=*/false);
+    std::string bytes;
+    for (const auto& part : parts) bytes += std::string_view(*part);
+    return Place(path, arrow::Buffer::FromString(std::move(bytes)), /*replace=*/false);
   }
 
   arrow::Result<std::optional<ObjectInfo>> Head(const std::string& path) override {

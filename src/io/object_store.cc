@@ -9,9 +9,11 @@
 
 namespace glaive::io {
 
-arrow::Status ObjectReader::ReadInPieces(ByteRange range, const Visit& visit) {
-  ARROW_ASSIGN_OR_RAISE(const auto buffer, Read(range));
-  return visit(std::as_bytes(std::span(buffer->data(), range.size)));
+arrow::Result<std::shared_ptr<arrow::Buffer>> ObjectReader::ReadInSteps(ByteRange range,
+                                                                        const Arrived& arrived) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, Read(range));
+  ARROW_RETURN_NOT_OK(arrived(buffer, range.size));
+  return buffer;
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> ObjectStore::ReadWhole(const std::string& path) {

@@ -14,7 +14,6 @@
 #include <arrow/result.h>
 
 #include "core/ranges.h"
-#include "io/object_bytes.h"
 
 namespace glaive::io {
 
@@ -34,11 +33,13 @@ class ObjectReader {
   virtual uint64_t size_bytes() const = 0;
   virtual arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range) = 0;
 
-  // The same, for a caller who wants to see the bytes once, front to back, but not to keep them.
-  // `visit` is called on the caller's thread with piece after piece while more of them are read; it
-  // may end the read by an error.
-  using Visit = std::function<arrow::Status(std::span<const std::byte>)>;
-  virtual arrow::Status ReadInPieces(ByteRange range, const Visit& visit);
+  // The same, for a caller who has work to do on the bytes while more of them arrive. `arrived` is
+  // called on the caller's thread whenever the first `num_bytes` of the buffer are there, at last
+  // with all of them; it may end the read by an error.
+  using Arrived = std::function<arrow::Status(const std::shared_ptr<arrow::Buffer>& buffer,
+                                              uint64_t num_bytes)>;
+  virtual arrow::Result<std::shared_ptr<arrow::Buffer>> ReadInSteps(ByteRange range,
+                                                                    const Arrived& arrived);
 
   // Several ranges, which may go out at once: one dependent round. Buffers in order of the ranges;
   // those of neighbours may be slices of one read.
@@ -82,9 +83,10 @@ class ObjectStore {
   // One whole object, replacing any.
   virtual arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) = 0;
 
-  // One whole object unless there is one: then kAlreadyExists, and the other stays as it is. With
-  // `sync`, bytes and name are on stable storage before OK.
-  virtual arrow::Status PutIfAbsent(const std::string& path, const ObjectBytes& bytes,
+  // One whole object, made of `parts` back to back, unless there is one: then kAlreadyExists, and
+  // the other stays as it is. With `sync`, bytes and name are on stable storage before OK.
+  virtual arrow::Status PutIfAbsent(const std::string& path,
+                                    std::span<const std::shared_ptr<arrow::Buffer>> parts,
                                     bool sync) = 0;
 
   // Nothing where there is no such object.

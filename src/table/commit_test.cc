@@ -417,8 +417,8 @@ TEST_F(CommitTest, TheTransactionFileWillDoWhereNoCopyIsInline) {
   const ManifestPtr base = Create();
   const ManifestPtr second = Commit(table_, base, Append{{NewFragment("a")}}, {}).ValueOrDie();
   const VersionEntry entry = *LatestVersion(table_).ValueOrDie();
-  const auto file = SerializeManifestFile(*second, std::nullopt).ValueOrDie();
-  Put(entry.path, file.ToBuffer().ValueOrDie()->ToString());
+  const auto parts = SerializeManifestFile(*second, std::nullopt).ValueOrDie();
+  Put(entry.path, arrow::ConcatenateBuffers(parts).ValueOrDie()->ToString());
   EXPECT_EQ(ReadTransaction(table_, {2, entry.path}).ValueOrDie()->read_version, 1);
   EXPECT_THAT(Commit(table_, base, Append{{NewFragment("b")}}, {}), IsOk());
   ASSERT_THAT(table_.store->Delete(table_.Path("_transactions/" + second->transaction_file)),

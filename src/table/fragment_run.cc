@@ -3,230 +3,173 @@
 #include <algorithm>
 #include <limits>
 
-#include "wire/fields.h"
-
 namespace glaive::table {
 namespace {
 
+constexpr uint32_t kFragmentsField = 2;                                      // Manifest.fragments
 constexpr uint64_t kMaxManifestSize = std::numeric_limits<uint32_t>::max();  // its length is a u32
+
+// Behind a varint that is known to be whole.
+const std::byte* SkipVarint(const std::byte* at) {
+  while ((*at & std::byte{0x80}) != std::byte{0}) ++at;
+  return at + 1;
+}
+
+// REQUIRES: as above
+uint64_t LoadVarint(const std::byte* at) {
+  uint64_t value = 0;
+  for (uint32_t shift = 0;; shift += 7, ++at) {
+    value |= static_cast<uint64_t>(*at & std::byte{0x7f}) << shift;
+    if ((*at & std::byte{0x80}) == std::byte{0}) return value;
+  }
+}
 
 }  // namespace
 
-uint64_t FragmentRun::memory_bytes() const {
-  return packed_.bytes.capacity() + marks_.capacity() * sizeof(Mark) +
-         packed_.shapes.memory_bytes() + sizeof(*this);
+std::span<const std::byte> FragmentRun::message(size_t index) const {
+  const auto* data = reinterpret_cast<const std::byte*>(buffer_->data());
+  return {SkipVarint(SkipVarint(data + entries_[index].begin)), data + end_of(index)};
 }
 
-FragmentRun::Place FragmentRun::At(size_t index) const {
-  const size_t block = index / kBlock;
-  Place place = {block * kBlock, marks_[block].id, marks_[block].at};
-  if (place.index == index) return place;
-  const char* at = Unpack(place).end;
-  while (true) {
-    const PackedFragment packed(packed_.shapes, at);
-    place.id += packed.id_step + 1;
-    if (++place.index == index) break;
-    at = packed.end;
-  }
-  place.at = static_cast<size_t>(at - packed_.bytes.data());
-  return place;
+Location FragmentRun::where(size_t index) const {
+  const auto* data = reinterpret_cast<const std::byte*>(buffer_->data());
+  return {path_, file_offset_ + static_cast<uint64_t>(message(index).data() - data)};
 }
 
-FragmentRun::Place FragmentRun::Next(const Place& place) const {
-  const char* const at = Unpack(place).end;
-  const PackedFragment next(packed_.shapes, at);
-  return {place.index + 1, place.id + next.id_step + 1,
-          static_cast<size_t>(at - packed_.bytes.data())};
-}
-
-std::pair<size_t, bool> FragmentRun::LowerBound(uint64_t id) const {
-  if (size_ == 0 || id > last_id_) return {size_, false};
-  const auto above = std::ranges::upper_bound(marks_, id, {}, &Mark::id);
-  if (above == marks_.begin()) return {0, false};
-  Place place = At(static_cast<size_t>(above - marks_.begin() - 1) * kBlock);
-  while (place.id < id) place = Next(place);
-  return {place.index, place.id == id};
-}
-
-std::string FragmentRun::MessageOf(const Place& place) const {
-  return table::MessageOf(Unpack(place), place.id);
-}
-
-Location FragmentRun::WhereIs(const Place& place) const {
-  const uint64_t size = Unpack(place).SizesOf(place.id).message;
-  return {path_, file_offset_ + BytesBefore(place.index) + RecordSize(size) - size};
+size_t FragmentRun::LowerBound(uint64_t id) const {
+  const auto found = std::ranges::lower_bound(entries_, id, {}, &Entry::id);
+  return static_cast<size_t>(found - entries_.begin());
 }
 
 // What was scanned once, when the run was made, is scanned again without an error.
-uint64_t FragmentRun::RowsOf(const Place& place) const {
-  const PackedFragment packed = Unpack(place);
-  if (packed.shape != nullptr && !packed.shape->has_deletion_file) return packed.rows;
-  const std::string message = MessageOf(place);
-  return wire::KnownLiveRows(wire::ScanDataFragment(wire::AsBytes(message), {path_}).ValueOr({}));
+uint64_t FragmentRun::RowsOf(size_t index) const {
+  return wire::KnownLiveRows(wire::ScanDataFragment(message(index), {path_}).ValueOr({}));
 }
 
 uint64_t FragmentRun::RowsBefore(size_t index) const {
-  if (index >= size_) return num_rows_;
-  uint64_t rows = marks_[index / kBlock].rows_before;
-  for (Place place = At(index - index % kBlock); place.index < index; place = Next(place)) {
-    rows += RowsOf(place);
-  }
+  if (index >= entries_.size()) return num_rows_;
+  uint64_t rows = rows_before_[index / kBlock];
+  for (size_t i = index - index % kBlock; i < index; ++i) rows += RowsOf(i);
   return rows;
 }
 
 FragmentRun::RowPlace FragmentRun::FindRow(uint64_t row) const {
-  const auto above = std::ranges::upper_bound(marks_, row, {}, &Mark::rows_before);
-  const auto block = static_cast<size_t>(above - marks_.begin() - 1);
-  row -= marks_[block].rows_before;
-  for (Place place = At(block * kBlock);; place = Next(place)) {
-    const uint64_t rows = RowsOf(place);
-    if (row < rows) return {place, row};
+  const auto block =
+      static_cast<size_t>(std::ranges::upper_bound(rows_before_, row) - rows_before_.begin() - 1);
+  row -= rows_before_[block];
+  for (size_t index = block * kBlock;; ++index) {
+    const uint64_t rows = RowsOf(index);
+    if (row < rows) return {index, row};
     row -= rows;
   }
 }
 
-uint64_t FragmentRun::BytesBefore(size_t index) const {
-  if (index >= size_) return num_bytes_;
-  uint64_t bytes = marks_[index / kBlock].bytes_before;
-  for (Place place = At(index - index % kBlock); place.index < index; place = Next(place)) {
-    bytes += RecordSize(Unpack(place).SizesOf(place.id).message);
-  }
-  return bytes;
-}
-
-uint64_t FragmentRun::NumBytes(size_t first, size_t last) const {
-  return BytesBefore(last) - BytesBefore(first);
-}
-
-char* FragmentRun::Write(size_t first, size_t last, char* out) const {
-  if (first == last) return out;
-  const Place place = At(first);
-  uint32_t id = place.id;
-  const char* at = packed_.bytes.data() + place.at;
-  for (size_t index = first; index < last; ++index) {
-    const PackedFragment packed(packed_.shapes, at);
-    if (index > first) id += packed.id_step + 1;
-    out = packed.WriteRecord(id, out);
-    at = packed.end;
-  }
-  return out;
+std::shared_ptr<arrow::Buffer> FragmentRun::Slice(size_t first, size_t last) const {
+  const uint32_t begin = entries_[first].begin;
+  return arrow::SliceBuffer(buffer_, begin, end_of(last - 1) - begin);
 }
 
 FragmentRun::Builder::Builder() { run_.path_ = "(fragments in memory)"; }
 
-FragmentRun::Builder::Builder(uint64_t message_size, Location where) : message_size_(message_size) {
+FragmentRun::Builder::Builder(std::shared_ptr<arrow::Buffer> manifest, Location where) {
+  run_.buffer_ = std::move(manifest);
   run_.path_ = where.path;
   run_.file_offset_ = where.offset.value_or(0);
 }
 
-uint32_t FragmentRun::Builder::Admit(uint32_t id, uint64_t message_size, uint64_t rows) {
-  const uint64_t next_id = run_.size_ == 0 ? 0 : run_.last_id_ + 1;
-  if (run_.size_ % kBlock == 0) {
-    run_.marks_.push_back(
-        {id, static_cast<uint32_t>(run_.num_bytes_), run_.packed_.bytes.size(), run_.num_rows_});
-  }
-  ++run_.size_;
-  run_.last_id_ = id;
+void FragmentRun::Builder::AddEntry(uint32_t id, uint64_t begin, uint64_t end, uint64_t rows) {
+  auto& entries = run_.entries_;
+  if (entries.size() % kBlock == 0) run_.rows_before_.push_back(run_.num_rows_);
+  in_place_ = in_place_ && (entries.empty() || (id > entries.back().id && begin == run_.end_));
+  entries.push_back({id, static_cast<uint32_t>(begin)});
+  run_.end_ = static_cast<uint32_t>(end);
   run_.num_rows_ += rows;
-  run_.num_bytes_ += RecordSize(message_size);
-  return static_cast<uint32_t>(id - next_id);
 }
 
-// Fragments of a table resemble each other, so the first ones tell how much there will be.
-void FragmentRun::Builder::Reserve() {
+void FragmentRun::Builder::Add(std::span<const wire::FoundFragment> fragments) {
   constexpr size_t kSample = 1024;
-  if (guessed_ || run_.size_ < kSample) return;
-  guessed_ = true;
-  const uint64_t times = message_size_ / run_.num_bytes_ + 1;
-  run_.packed_.bytes.Reserve(run_.packed_.bytes.size() * times);
-  run_.marks_.reserve(run_.marks_.size() * times);
-}
-
-void FragmentRun::Builder::Add(const wire::FragmentBatch& batch) {
-  if (run_.size_ == 0) run_.file_offset_ += batch.offset;
-  Reserve();
-  if (batch.middle) alike_.SetMiddle(*batch.middle, run_.packed_);
-  for (const wire::FoundFragment& found : batch.fragments) {
-    const auto id = static_cast<uint32_t>(found.id);
-    if (run_.size_ > 0 && id <= run_.last_id_) {
-      stragglers_.push_back(
-          {id,
-           found.live_rows,
-           {reinterpret_cast<const char*>(found.message.data()), found.message.size()}});
-      continue;
-    }
-    const uint32_t id_step = Admit(id, found.message.size(), found.live_rows);
-    if (batch.middle) {
-      alike_.Pack(found, id_step, run_.packed_);
-    } else {
-      PackFragment(found.message, id_step, run_.packed_);
-    }
+  constexpr uint64_t kSmallestRecord = 32;  // that is worth a guess
+  auto& entries = run_.entries_;
+  if (entries.size() >= kSample && !guessed_) {
+    // Fragments of a table resemble each other, so the first ones tell how many there are.
+    const uint64_t sampled = run_.end_ - entries.front().begin;
+    const uint64_t each = std::max(sampled / entries.size(), kSmallestRecord);
+    entries.reserve(static_cast<size_t>(static_cast<uint64_t>(run_.buffer_->size()) / each) +
+                    kSample);
+    guessed_ = true;
+  }
+  for (const wire::FoundFragment& found : fragments) {
+    AddEntry(static_cast<uint32_t>(found.id), found.record.offset, found.record.end(),
+             found.live_rows);
   }
 }
 
 void FragmentRun::Builder::Append(const FragmentRun& run, size_t first, size_t last) {
   if (first == last) return;
-  PackedCopier copier;
-  Place place = run.At(first);
-  while (true) {
-    const PackedFragment packed = run.Unpack(place);
-    const uint32_t id_step = Admit(place.id, packed.SizesOf(place.id).message, run.RowsOf(place));
-    copier.Copy(packed, place.id, id_step, run_.packed_);
-    if (place.index + 1 == last) return;
-    place = run.Next(place);
+  const uint64_t moved_by = bytes_.size() - run.entries_[first].begin;  // wraps, and back again
+  const auto* data = reinterpret_cast<const char*>(run.buffer_->data());
+  const uint32_t begin = run.entries_[first].begin;
+  bytes_.append(data + begin, run.end_of(last - 1) - begin);
+  for (size_t i = first; i < last; ++i) {
+    const Entry& entry = run.entries_[i];
+    AddEntry(entry.id, entry.begin + moved_by, run.end_of(i) + moved_by, run.RowsOf(i));
   }
 }
 
 void FragmentRun::Builder::Append(const wire::DataFragment& fragment) {
+  const uint64_t begin = bytes_.size();
   const std::string message = wire::Serialize(fragment);
+  wire::AppendRecord(kFragmentsField, message, &bytes_);
   const uint64_t deleted = fragment.deletion_file ? fragment.deletion_file->num_deleted_rows : 0;
-  const uint32_t id_step = Admit(
-      static_cast<uint32_t>(fragment.id), message.size(),
-      wire::KnownLiveRows({.physical_rows = fragment.physical_rows, .deleted_rows = deleted}));
-  PackFragment(wire::AsBytes(message), id_step, run_.packed_);
+  AddEntry(static_cast<uint32_t>(fragment.id), begin, bytes_.size(),
+           wire::KnownLiveRows({.physical_rows = fragment.physical_rows, .deleted_rows = deleted}));
+}
+
+void FragmentRun::Builder::Reserve(size_t num_fragments, uint64_t num_bytes) {
+  run_.entries_.reserve(num_fragments);
+  bytes_.reserve(num_bytes);
 }
 
 arrow::Status FragmentRun::Builder::CheckSize() const {
-  if (run_.num_bytes_ <= kMaxManifestSize) return arrow::Status::OK();
+  if (bytes_.size() <= kMaxManifestSize) return arrow::Status::OK();
   return Unsupported("a manifest above 4 GiB, which the format's 32-bit length cannot say");
 }
 
 arrow::Result<std::shared_ptr<const FragmentRun>> FragmentRun::Builder::Finish() && {
-  if (!stragglers_.empty()) return std::move(*this).Sorted();
+  if (!in_place_) return std::move(*this).Sorted();
+  if (run_.buffer_ == nullptr) run_.buffer_ = arrow::Buffer::FromString(std::move(bytes_));
   return std::make_shared<const FragmentRun>(std::move(run_));
 }
 
 arrow::Result<std::shared_ptr<const FragmentRun>> FragmentRun::Builder::Sorted() && {
-  std::vector<Straggler> all = std::move(stragglers_);
-  for (Place place = run_.At(0);; place = run_.Next(place)) {
-    all.push_back({place.id, run_.RowsOf(place), run_.MessageOf(place)});
-    if (place.index + 1 == run_.size_) break;
-  }
-  std::ranges::sort(all, {}, &Straggler::id);
-  const auto twice = std::ranges::adjacent_find(all, {}, &Straggler::id);
-  if (twice != all.end()) return Corrupt({run_.path_}, "fragment id {} occurs twice", twice->id);
+  std::vector<Entry> entries = std::move(run_.entries_);
+  std::ranges::sort(entries, {}, &Entry::id);
+  const auto* data = reinterpret_cast<const std::byte*>(run_.buffer_->data());
   Builder sorted;
-  sorted.run_.path_ = run_.path_;
-  for (const Straggler& one : all) {
-    const uint32_t id_step = sorted.Admit(one.id, one.message.size(), one.rows);
-    PackFragment(wire::AsBytes(one.message), id_step, sorted.run_.packed_);
+  sorted.Reserve(entries.size(), static_cast<uint64_t>(run_.buffer_->size()));
+  for (const Entry& entry : entries) {
+    const std::byte* const length = SkipVarint(data + entry.begin);
+    const std::span message(SkipVarint(length), LoadVarint(length));
+    const Location where = {run_.path_,
+                            run_.file_offset_ + static_cast<uint64_t>(message.data() - data)};
+    if (!sorted.run_.entries_.empty() && sorted.run_.entries_.back().id == entry.id) {
+      return Corrupt(where, "fragment id {} occurs twice", entry.id);
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto facts, wire::ScanDataFragment(message, where));
+    const uint64_t begin = sorted.bytes_.size();
+    sorted.bytes_.append(reinterpret_cast<const char*>(data + entry.begin),
+                         reinterpret_cast<const char*>(message.data() + message.size()));
+    sorted.AddEntry(entry.id, begin, sorted.bytes_.size(), wire::KnownLiveRows(facts));
   }
-  return std::make_shared<const FragmentRun>(std::move(sorted.run_));
+  return std::move(sorted).Finish();
 }
 
-// The place is only found out for an error: doing it for every fragment is seen.
 arrow::Result<wire::FragmentFacts> Fragment::Scan() const {
-  const std::string bytes = message();
-  auto facts = wire::ScanDataFragment(wire::AsBytes(bytes), {});
-  if (facts.ok()) return facts;
-  return wire::ScanDataFragment(wire::AsBytes(bytes), run_->WhereIs(place_));
+  return wire::ScanDataFragment(message(), run_->where(index_));
 }
 
 arrow::Result<wire::DataFragment> Fragment::Parse() const {
-  const std::string bytes = message();
-  auto fragment = wire::ParseDataFragment(wire::AsBytes(bytes), {});
-  if (fragment.ok()) return fragment;
-  return wire::ParseDataFragment(wire::AsBytes(bytes), run_->WhereIs(place_));
+  return wire::ParseDataFragment(message(), run_->where(index_));
 }
 
 }  // namespace glaive::table

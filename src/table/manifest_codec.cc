@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/byte_reader.h"
+#include "core/ranges.h"
 #include "wire/fields.h"
 
 namespace glaive::table {
@@ -19,6 +20,10 @@ constexpr std::string_view kMagic = "LANC";
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::array<std::string_view, kNumFileVersions> kVersionNames = {"0.1", "2.0", "2.1",
                                                                           "2.2", "2.3"};
+
+std::span<const std::byte> BytesOf(const arrow::Buffer& buffer) {
+  return {reinterpret_cast<const std::byte*>(buffer.data()), static_cast<size_t>(buffer.size())};
+}
 
 // Fields 1 and 5 are the schema, 2 the fragments, which are read by others.
 struct Reader {
@@ -127,6 +132,16 @@ arrow::Result<FileVersion> DataFileVersion(const std::optional<std::string>& nam
   return static_cast<FileVersion>(found - kVersionNames.begin());
 }
 
+// What there is beside the fragments, which mostly lie in one piece: they are walked over once.
+std::vector<ByteRange> OtherFields(const arrow::Buffer& message, const FragmentTable& fragments) {
+  const auto size = static_cast<uint64_t>(message.size());
+  const auto slices = fragments.Splice();
+  if (slices.size() != 1 || slices.front()->parent().get() != &message) return {{0, size}};
+  const auto begin = static_cast<uint64_t>(slices.front()->data() - message.data());
+  const uint64_t end = begin + static_cast<uint64_t>(slices.front()->size());
+  return {{0, begin}, {end, size - end}};
+}
+
 std::string SerializeTimestamp(int64_t timestamp_ns) {
   int64_t seconds = timestamp_ns / kNanosPerSecond;
   int64_t nanos = timestamp_ns % kNanosPerSecond;
@@ -220,20 +235,21 @@ arrow::Result<uint64_t> ParseManifestFooter(std::span<const std::byte> tail, uin
   return offset;
 }
 
-arrow::Result<ParsedManifest> ParseManifest(std::span<const std::byte> message, Location where) {
-  FragmentTable::Opener fragments(message.size(), where);
-  ARROW_RETURN_NOT_OK(fragments.Advance(message));
-  return ParseManifest(std::move(fragments), where);
+arrow::Result<ParsedManifest> ParseManifest(std::shared_ptr<arrow::Buffer> message,
+                                            Location where) {
+  ARROW_ASSIGN_OR_RAISE(FragmentTable fragments, FragmentTable::Open(message, where));
+  return ParseManifest(message, where, std::move(fragments));
 }
 
-arrow::Result<ParsedManifest> ParseManifest(FragmentTable::Opener fragments, Location where) {
+arrow::Result<ParsedManifest> ParseManifest(const std::shared_ptr<arrow::Buffer>& message,
+                                            Location where, FragmentTable fragments) {
   Reader reader;
   Manifest& manifest = reader.parsed.manifest;
-  ARROW_ASSIGN_OR_RAISE(manifest.fragments, fragments.Finish());
-  for (const auto& [offset, bytes] : fragments.other_fields()) {
-    ARROW_RETURN_NOT_OK(
-        wire::VisitFields(wire::AsBytes(bytes), where.Plus(offset), "Manifest",
-                          [&](const FieldView& field) { return reader.Read(field); }));
+  manifest.fragments = std::move(fragments);
+  for (const ByteRange& others : OtherFields(*message, manifest.fragments)) {
+    ARROW_RETURN_NOT_OK(wire::VisitFields(
+        BytesOf(*message).subspan(others.offset, others.size), where.Plus(others.offset),
+        "Manifest", [&](const FieldView& field) { return reader.Read(field); }));
   }
   ARROW_ASSIGN_OR_RAISE(manifest.schema.fields, std::move(reader.fields).Finish(where));
   ARROW_ASSIGN_OR_RAISE(manifest.data_file_version,
@@ -243,8 +259,8 @@ arrow::Result<ParsedManifest> ParseManifest(FragmentTable::Opener fragments, Loc
   return std::move(reader.parsed);
 }
 
-arrow::Result<io::ObjectBytes> SerializeManifestFile(const Manifest& manifest,
-                                                     std::optional<std::string_view> transaction) {
+arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> SerializeManifestFile(
+    const Manifest& manifest, std::optional<std::string_view> transaction) {
   std::string head;
   SectionOffsets sections;
   if (!manifest.index_section.empty()) {
@@ -256,8 +272,9 @@ arrow::Result<io::ObjectBytes> SerializeManifestFile(const Manifest& manifest,
   std::string before;
   wire::AppendFields(1, manifest.schema.fields, &before);
   std::string after = SerializeAfterFragments(manifest, sections);
-  const uint64_t of_fragments = manifest.fragments.num_bytes();
-  const uint64_t length = before.size() + of_fragments + after.size();
+  auto fragments = manifest.fragments.Splice();
+  uint64_t length = before.size() + after.size();
+  for (const auto& slice : fragments) length += static_cast<uint64_t>(slice->size());
   if (length > std::numeric_limits<uint32_t>::max()) {
     return Unsupported("a manifest above 4 GiB, which the format's 32-bit length cannot say");
   }
@@ -267,13 +284,10 @@ arrow::Result<io::ObjectBytes> SerializeManifestFile(const Manifest& manifest,
   AppendLittleEndian(manifest_offset, sizeof(uint64_t), &after);
   AppendLittleEndian(uint64_t{2} << 16, sizeof(uint32_t), &after);  // major 0, minor 2
   after += kMagic;
-  const uint64_t size = head.size() + of_fragments + after.size();
-  return io::ObjectBytes(size, [head = std::move(head), &fragments = manifest.fragments,
-                                after = std::move(after)](const io::ObjectBytes::Sink& sink) {
-    ARROW_RETURN_NOT_OK(sink(wire::AsBytes(head)));
-    ARROW_RETURN_NOT_OK(fragments.Write(sink));
-    return sink(wire::AsBytes(after));
-  });
+  std::vector<std::shared_ptr<arrow::Buffer>> parts = {arrow::Buffer::FromString(std::move(head))};
+  std::ranges::move(fragments, std::back_inserter(parts));
+  parts.push_back(arrow::Buffer::FromString(std::move(after)));
+  return parts;
 }
 
 arrow::Result<BasePath> ParseBasePath(std::span<const std::byte> message, Location where) {

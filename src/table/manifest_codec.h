@@ -1,16 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <arrow/buffer.h>
 #include <arrow/result.h>
 
 #include "core/error.h"
-#include "io/object_bytes.h"
 #include "table/manifest.h"
 
 // The bytes of a manifest file:
@@ -37,15 +37,16 @@ struct ParsedManifest {
   std::optional<uint64_t> transaction_section;  // likewise
 };
 
-// `message` is a Manifest message, which lies at `where`.
-arrow::Result<ParsedManifest> ParseManifest(std::span<const std::byte> message, Location where);
-// The same for a message that was given to `fragments` piece by piece.
-arrow::Result<ParsedManifest> ParseManifest(FragmentTable::Opener fragments, Location where);
+// `message` is a Manifest message, which lies at `where`. Its fragments stay in it.
+arrow::Result<ParsedManifest> ParseManifest(std::shared_ptr<arrow::Buffer> message, Location where);
+// The same for a message whose fragments are opened already.
+arrow::Result<ParsedManifest> ParseManifest(const std::shared_ptr<arrow::Buffer>& message,
+                                            Location where, FragmentTable fragments);
 
-// The whole file. Without a transaction it has no such section. The fragments are made into bytes
-// while it is written, for which `manifest` must be there.
-arrow::Result<io::ObjectBytes> SerializeManifestFile(const Manifest& manifest,
-                                                     std::optional<std::string_view> transaction);
+// The whole file, as slices of what the manifest shares with older versions and of new bytes.
+// Without a transaction the file has no such section.
+arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> SerializeManifestFile(
+    const Manifest& manifest, std::optional<std::string_view> transaction);
 
 arrow::Result<BasePath> ParseBasePath(std::span<const std::byte> message, Location where);
 std::string Serialize(const BasePath& base);

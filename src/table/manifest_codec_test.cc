@@ -16,12 +16,12 @@ using glaive::testing::IsError;
 using glaive::testing::kManifestHex;
 
 arrow::Result<ParsedManifest> Parsed(const std::string& message) {
-  return ParseManifest(BytesOf(message), {"m"});
+  return ParseManifest(arrow::Buffer::FromString(message), {"m"});
 }
 
 std::string FileOf(const Manifest& manifest, std::optional<std::string_view> transaction) {
-  const auto file = SerializeManifestFile(manifest, transaction).ValueOrDie();
-  return file.ToBuffer().ValueOrDie()->ToString();
+  const auto parts = SerializeManifestFile(manifest, transaction).ValueOrDie();
+  return arrow::ConcatenateBuffers(parts).ValueOrDie()->ToString();
 }
 
 // The Manifest message in a whole file, by the footer.

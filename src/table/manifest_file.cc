@@ -30,71 +30,59 @@ arrow::Result<ManifestFile> ManifestFile::Open(const TableLocation& table, const
   file.path_ = path;
   ARROW_ASSIGN_OR_RAISE(file.reader_, table.store->OpenRead(path, size_bytes));
   const uint64_t size = file.size_bytes();
-  file.tail_offset_ = size - std::min(size, kTailSize);
-  ARROW_ASSIGN_OR_RAISE(file.tail_,
-                        file.reader_->Read({file.tail_offset_, size - file.tail_offset_}));
+  file.bytes_offset_ = size - std::min(size, kTailSize);
+  ARROW_ASSIGN_OR_RAISE(file.bytes_,
+                        file.reader_->Read({file.bytes_offset_, size - file.bytes_offset_}));
   ARROW_ASSIGN_OR_RAISE(file.manifest_offset_,
-                        ParseManifestFooter(BytesOf(*file.tail_), size, path));
-  file.message_size_ = size - kManifestFooterSize - sizeof(uint32_t) - file.manifest_offset_;
+                        ParseManifestFooter(BytesOf(*file.bytes_), size, path));
   return file;
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::Read(uint64_t offset, uint64_t size) {
-  const auto slice = [&](const std::shared_ptr<arrow::Buffer>& buffer, uint64_t begin) {
-    return arrow::SliceBuffer(buffer, static_cast<int64_t>(offset - begin),
+  if (offset >= bytes_offset_) {
+    return arrow::SliceBuffer(bytes_, static_cast<int64_t>(offset - bytes_offset_),
                               static_cast<int64_t>(size));
-  };
-  if (offset >= tail_offset_) return slice(tail_, tail_offset_);
-  if (head_ != nullptr && offset + size <= static_cast<uint64_t>(head_->size())) {
-    return slice(head_, 0);
   }
   return reader_->Read({offset, size});
 }
 
-// `bytes` begin with the length of the message.
-arrow::Status ManifestFile::TakeLength(std::span<const std::byte> bytes) {
-  const auto length = LoadLittleEndian<uint32_t>(bytes.data());
-  const uint64_t present = size_bytes() - kManifestFooterSize - sizeof(uint32_t) - manifest_offset_;
+// Of bytes from `bytes_offset` to the file's end, of which the length of the message is there.
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::SliceMessage(
+    const std::shared_ptr<arrow::Buffer>& bytes, uint64_t bytes_offset) const {
+  const uint64_t begin = manifest_offset_ + sizeof(uint32_t);
+  const auto length =
+      LoadLittleEndian<uint32_t>(BytesOf(*bytes).data() + manifest_offset_ - bytes_offset);
+  const uint64_t present = size_bytes() - kManifestFooterSize - begin;
   if (length > present) {
     return Corrupt({path_, manifest_offset_}, "the manifest has {} bytes, its length says {}",
                    present, length);
   }
-  message_size_ = length;
-  return arrow::Status::OK();
+  return arrow::SliceBuffer(bytes, static_cast<int64_t>(begin - bytes_offset), length);
 }
 
-arrow::Status ManifestFile::ReadMessage(const io::ObjectReader::Visit& visit) {
-  uint64_t left = 0;  // of the message
-  const auto visit_message = [&](std::span<const std::byte> bytes) {
-    const auto of_message = bytes.first(std::min<uint64_t>(left, bytes.size()));
-    left -= of_message.size();
-    return visit(of_message);
-  };
-  if (manifest_offset_ >= tail_offset_) {
-    const auto bytes = BytesOf(*tail_).subspan(manifest_offset_ - tail_offset_);
-    ARROW_RETURN_NOT_OK(TakeLength(bytes));
-    left = message_size_;
-    return visit_message(bytes.subspan(sizeof(uint32_t)));
+arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadMessage(
+    const io::ObjectReader::Arrived& arrived) {
+  std::shared_ptr<arrow::Buffer> message;
+  if (manifest_offset_ >= bytes_offset_) {
+    ARROW_ASSIGN_OR_RAISE(message, SliceMessage(bytes_, bytes_offset_));
+    ARROW_RETURN_NOT_OK(arrived(message, static_cast<uint64_t>(message->size())));
+    return message;
   }
-  // In one go, with the tail once more, which is cheaper than putting the two together; small
+  // In one piece, with the tail once more, which is cheaper than putting the two together; small
   // sections before it come along.
-  const uint64_t begin = manifest_offset_ <= kMaxSectionsReadAlong ? 0 : manifest_offset_;
-  std::string head;  // up to the message
-  const uint64_t head_size = manifest_offset_ + sizeof(uint32_t) - begin;
-  const auto visit_file = [&](std::span<const std::byte> bytes) -> arrow::Status {
-    if (head.size() < head_size) {
-      const auto of_head = bytes.first(std::min<uint64_t>(head_size - head.size(), bytes.size()));
-      head.append(reinterpret_cast<const char*>(of_head.data()), of_head.size());
-      if (head.size() < head_size) return arrow::Status::OK();
-      ARROW_RETURN_NOT_OK(TakeLength(std::as_bytes(std::span(head)).last(sizeof(uint32_t))));
-      left = message_size_;
-      bytes = bytes.subspan(of_head.size());
+  bytes_offset_ = manifest_offset_ <= kMaxSectionsReadAlong ? 0 : manifest_offset_;
+  const uint64_t begin = manifest_offset_ + sizeof(uint32_t) - bytes_offset_;
+  const auto of_file = [&](const std::shared_ptr<arrow::Buffer>& bytes,
+                           uint64_t num_bytes) -> arrow::Status {
+    if (num_bytes < begin) return arrow::Status::OK();
+    if (message == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(message, SliceMessage(bytes, bytes_offset_));
     }
-    return visit_message(bytes);
+    return arrived(message, std::min(num_bytes - begin, static_cast<uint64_t>(message->size())));
   };
-  ARROW_RETURN_NOT_OK(reader_->ReadInPieces({begin, size_bytes() - begin}, visit_file));
-  if (begin == 0) head_ = arrow::Buffer::FromString(std::move(head));
-  return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(
+      bytes_, reader_->ReadInSteps({bytes_offset_, size_bytes() - bytes_offset_}, of_file));
+  return message;
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> ManifestFile::ReadSection(uint64_t offset) {

@@ -56,10 +56,10 @@ class ManifestFile {
   uint64_t size_bytes() const { return reader_->size_bytes(); }
   uint64_t manifest_offset() const { return manifest_offset_; }  // of its length
 
-  // Gives the Manifest message to `visit` front to back, piece by piece while it is read.
-  arrow::Status ReadMessage(const io::ObjectReader::Visit& visit);
-  // What it has, once it was read; before that, what it can have at most.
-  uint64_t message_size() const { return message_size_; }
+  // The Manifest message. `arrived` is told while it is read, as ObjectReader::ReadInSteps does it,
+  // of the message alone.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadMessage(
+      const io::ObjectReader::Arrived& arrived);
 
   // The message of the section whose length lies at `offset`.
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadSection(uint64_t offset);
@@ -70,15 +70,14 @@ class ManifestFile {
 
  private:
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(uint64_t offset, uint64_t size);
-  arrow::Status TakeLength(std::span<const std::byte> bytes);
+  arrow::Result<std::shared_ptr<arrow::Buffer>> SliceMessage(
+      const std::shared_ptr<arrow::Buffer>& bytes, uint64_t bytes_offset) const;
 
   std::string path_;
   std::shared_ptr<io::ObjectReader> reader_;
-  std::shared_ptr<arrow::Buffer> tail_;  // the file from `tail_offset_` to its end
-  uint64_t tail_offset_ = 0;
-  std::shared_ptr<arrow::Buffer> head_;  // its first bytes, if they came along with the message
+  std::shared_ptr<arrow::Buffer> bytes_;  // the file from `bytes_offset_` to its end
+  uint64_t bytes_offset_ = 0;
   uint64_t manifest_offset_ = 0;
-  uint64_t message_size_ = 0;
 };
 
 }  // namespace glaive::table

@@ -91,10 +91,15 @@ arrow::Status VersionNotFound(const TableLocation& table, uint64_t version) {
 // The fragments are opened while they are read.
 arrow::Result<ParsedManifest> ReadMessage(const VersionEntry& entry, ManifestFile& file) {
   const Location where = {entry.path, file.manifest_offset() + sizeof(uint32_t)};
-  FragmentTable::Opener fragments(file.message_size(), where);
-  ARROW_RETURN_NOT_OK(
-      file.ReadMessage([&](std::span<const std::byte> bytes) { return fragments.Advance(bytes); }));
-  return ParseManifest(std::move(fragments), where);
+  std::optional<FragmentTable::Opener> fragments;
+  const auto open_fragments = [&](const std::shared_ptr<arrow::Buffer>& message,
+                                  uint64_t num_bytes) {
+    if (!fragments) fragments.emplace(message, where);
+    return fragments->Advance(num_bytes);
+  };
+  ARROW_ASSIGN_OR_RAISE(const auto message, file.ReadMessage(open_fragments));
+  ARROW_ASSIGN_OR_RAISE(FragmentTable table, std::move(*fragments).Finish());
+  return ParseManifest(message, where, std::move(table));
 }
 
 arrow::Result<ManifestPtr> Parse(const VersionEntry& entry, ManifestFile file) {

@@ -74,14 +74,15 @@ arrow::Result<Outcome> PutManifest(const TableLocation& table, const Transaction
   if (!inlined) {
     ARROW_RETURN_NOT_OK(SyncFiles(table, durability, {TransactionPath(table, manifest)}));
   }
-  ARROW_ASSIGN_OR_RAISE(const io::ObjectBytes file, SerializeManifestFile(manifest, inlined));
-  manifest.size_bytes = file.size_bytes();
+  ARROW_ASSIGN_OR_RAISE(const auto parts, SerializeManifestFile(manifest, inlined));
+  manifest.size_bytes = 0;
+  for (const auto& part : parts) manifest.size_bytes += static_cast<uint64_t>(part->size());
   const uint64_t index_size =
       manifest.index_section.empty() ? 0 : manifest.index_section.size() + sizeof(uint32_t);
   manifest.transaction_section.reset();
   if (inlined) manifest.transaction_section = index_size;
   const arrow::Status put =
-      table.store->PutIfAbsent(manifest.path, file, durability == Durability::kCommit);
+      table.store->PutIfAbsent(manifest.path, parts, durability == Durability::kCommit);
   if (put.ok()) return Outcome::kOurs;
   return Resolve(table, put, durability, manifest, transaction.uuid);
 }

@@ -93,7 +93,7 @@ arrow::Status RebaseRows(const TableLocation& table, const Manifest& seen, const
 // Whether columns of `fields` lie in other files than they did, or have values laid over them.
 arrow::Result<bool> WasWrittenAnew(const Fragment& before, const Fragment& now,
                                    const std::set<int32_t>& fields) {
-  if (before.message() == now.message()) return false;
+  if (std::ranges::equal(before.message(), now.message())) return false;
   ARROW_ASSIGN_OR_RAISE(const wire::DataFragment read, before.Parse());
   ARROW_ASSIGN_OR_RAISE(const wire::DataFragment current, now.Parse());
   const auto columns = [&](const wire::DataFragment& fragment) {

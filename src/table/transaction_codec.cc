@@ -225,7 +225,8 @@ void WriteAllFragments(const Merge& merge, std::string* out) {
     if (next != changed.end() && (*next)->id == fragment.id()) {
       wire::AppendRecord(1, wire::Serialize(**next++), out);
     } else {
-      wire::AppendRecord(1, fragment.message(), out);
+      const auto message = fragment.message();
+      wire::AppendRecord(1, {reinterpret_cast<const char*>(message.data()), message.size()}, out);
     }
     return arrow::Status::OK();
   };

@@ -95,13 +95,12 @@ arrow::Status HookedStore::Put(const std::string& path, std::span<const std::byt
                 [&] { return inner_->Put(path, bytes); });
 }
 
-arrow::Status HookedStore::PutIfAbsent(const std::string& path, const io::ObjectBytes& bytes,
+arrow::Status HookedStore::PutIfAbsent(const std::string& path,
+                                       std::span<const std::shared_ptr<arrow::Buffer>> parts,
                                        bool sync) {
-  const StoreCall call = {.kind = StoreCallKind::kPutIfAbsent,
-                          .path = path,
-                          .bytes_written = bytes.size_bytes(),
-                          .sync = sync};
-  return Around(call, [&] { return inner_->PutIfAbsent(path, bytes, sync); });
+  StoreCall call = {.kind = StoreCallKind::kPutIfAbsent, .path = path, .sync = sync};
+  for (const auto& part : parts) call.bytes_written += static_cast<uint64_t>(part->size());
+  return Around(call, [&] { return inner_->PutIfAbsent(path, parts, sync); });
 }
 
 arrow::Result<std::optional<io::ObjectInfo>> HookedStore::Head(const std::string& path) {

@@ -52,7 +52,8 @@ class HookedStore : public io::ObjectStore, public std::enable_shared_from_this<
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadWhole(const std::string& path) override;
   arrow::Result<std::unique_ptr<io::ObjectWriter>> OpenWrite(const std::string& path) override;
   arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) override;
-  arrow::Status PutIfAbsent(const std::string& path, const io::ObjectBytes& bytes,
+  arrow::Status PutIfAbsent(const std::string& path,
+                            std::span<const std::shared_ptr<arrow::Buffer>> parts,
                             bool sync) override;
   arrow::Result<std::optional<io::ObjectInfo>> Head(const std::string& path) override;
   arrow::Result<std::vector<io::ObjectInfo>> List(const std::string& folder) override;

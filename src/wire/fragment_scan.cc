@@ -1,16 +1,115 @@
 #include "wire/fragment_scan.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstring>
 
-#include "wire/cursor.h"
 #include "wire/file_version.h"
 #include "wire/message.h"
 
-// Opening a table walks over every field of every fragment. protozero's reader is asked only to say
-// what is wrong.
+// Opening a table walks over every field of every fragment. protozero's reader reports bad bytes by
+// exceptions and takes several times as long; it is asked only to say what is wrong.
 namespace glaive::wire {
 namespace {
+
+constexpr uint64_t Tag(uint32_t number, WireType type) {
+  return uint64_t{number} << 3 | static_cast<uint64_t>(type);
+}
+
+// Steps through a message. Bytes that are no message end it, and `ok` says so.
+class Cursor {
+ public:
+  explicit Cursor(std::span<const std::byte> bytes)
+      : Cursor(bytes.data(), bytes.data() + bytes.size()) {}
+
+  bool done() const { return at_ == end_; }
+  bool ok() const { return ok_; }
+  const std::byte* at() const { return at_; }
+
+  uint64_t Varint() {
+    if (at_ != end_ && *at_ < kMore) [[likely]] {
+      return static_cast<uint64_t>(*at_++);
+    }
+    return LongVarint();
+  }
+
+  std::span<const std::byte> Bytes() {
+    const uint64_t size = Varint();
+    if (size > static_cast<uint64_t>(end_ - at_)) {
+      Fail();
+      return {};
+    }
+    const std::byte* begin = at_;
+    at_ += size;
+    return {begin, at_};
+  }
+
+  // The value of a field with this tag. Fields are numbered from 1.
+  void Skip(uint64_t tag) {
+    if (tag < 8) return Fail();
+    switch (static_cast<WireType>(tag & 7)) {
+      case WireType::varint: Varint(); return;
+      case WireType::length_delimited: Bytes(); return;
+      case WireType::fixed64: return SkipBytes(8);
+      case WireType::fixed32: return SkipBytes(4);
+      default: Fail();
+    }
+  }
+
+  void Fail() {
+    ok_ = false;
+    at_ = end_;
+  }
+
+  // Steps over a tag of one byte if that is what comes next.
+  bool Match(uint64_t tag) {
+    if (at_ == end_ || *at_ != static_cast<std::byte>(tag)) return false;
+    ++at_;
+    return true;
+  }
+
+  // Steps over these bytes if they come next. There are 8 at least.
+  bool Match(std::span<const std::byte> bytes) {
+    if (bytes.size() > static_cast<size_t>(end_ - at_)) return false;
+    const size_t last = bytes.size() - sizeof(uint64_t);
+    bool same = Word(at_ + last) == Word(bytes.data() + last);
+    for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
+      same = same && Word(at_ + i) == Word(bytes.data() + i);
+    }
+    if (same) at_ += bytes.size();
+    return same;
+  }
+
+ private:
+  static constexpr std::byte kMore{0x80};
+
+  Cursor(const std::byte* begin, const std::byte* end) : at_(begin), end_(end) {}
+
+  static uint64_t Word(const std::byte* bytes) {
+    uint64_t word;
+    std::memcpy(&word, bytes, sizeof(word));
+    return word;
+  }
+
+  uint64_t LongVarint() {
+    uint64_t value = 0;
+    for (uint32_t shift = 0; at_ != end_ && shift < 64; shift += 7) {
+      const std::byte byte = *at_++;
+      value |= static_cast<uint64_t>(byte & ~kMore) << shift;
+      if (byte < kMore) return value;
+    }
+    Fail();
+    return 0;
+  }
+
+  void SkipBytes(ptrdiff_t size) {
+    if (end_ - at_ < size) return Fail();
+    at_ += size;
+  }
+
+  const std::byte* at_;
+  const std::byte* end_;
+  bool ok_ = true;
+};
 
 // False where the bytes are no message.
 bool ScanFields(std::span<const std::byte> packed, int32_t& max_field_id) {
@@ -66,11 +165,7 @@ bool ScanDataFile(std::span<const std::byte> message, KnownMiddle& known, Fragme
     FileFacts of_middle;
     file = ScanFileFields(file, kSize, of_middle);
     if (!file.ok()) return false;
-    if (file.at() - middle >= 8) {
-      known.bytes.assign(reinterpret_cast<const char*>(middle),
-                         reinterpret_cast<const char*>(file.at()));
-      known.facts = of_middle;
-    }
+    if (file.at() - middle >= 8) known = {{middle, file.at()}, of_middle};
     of_file = of_middle;
   }
   if (file.Match(kSize)) of_file.size_bytes += file.Varint();
@@ -181,30 +276,22 @@ arrow::Result<FragmentFacts> ScanDataFragment(std::span<const std::byte> message
   return facts;
 }
 
-void FragmentScanner::Enter(std::span<const std::byte> bytes) {
-  offset_ += next_;
-  next_ = 0;
-  bytes_ = bytes;
-}
-
-bool FragmentScanner::Next() {
+bool FragmentScanner::Next(size_t arrived) {
   num_found_ = 0;
   facts_ = {};
-  found_at_ = offset_ + next_;
-  middle_.reset();
-  return ScanAlike() || ScanOne();
+  return ScanAlike(arrived) || ScanOne(arrived);
 }
 
 // Fragments of one file, of a known shape, without deletions: what most tables have most of. Stops
 // before anything else, be it another kind of fragment or damage.
-bool FragmentScanner::ScanAlike() {
+bool FragmentScanner::ScanAlike(size_t arrived) {
   const KnownMiddle& known = known_.front();
   if (known.bytes.empty()) return false;
   uint64_t num_rows = 0;
   uint64_t num_bytes = 0;
   while (num_found_ < found_.size()) {
     // That the parts end where their lengths say is seen behind them.
-    Cursor at(bytes_.subspan(next_));
+    Cursor at(manifest_.subspan(next_, arrived - next_));
     if (!at.Match(Tag(2, kLengthDelimited))) break;
     const uint64_t size = at.Varint();
     const std::byte* const message = at.at();
@@ -214,20 +301,16 @@ bool FragmentScanner::ScanAlike() {
     const uint64_t file_size = at.Varint();
     const std::byte* const file = at.at();
     if (!at.Match(Tag(1, kLengthDelimited))) break;
-    const std::span<const std::byte> path = at.Bytes();
+    at.Bytes();
     if (!at.Match(known.bytes) || !at.Match(Tag(6, kVarint))) break;
     const uint64_t file_bytes = at.Varint();
     if (static_cast<uint64_t>(at.at() - file) != file_size || !at.Match(Tag(4, kVarint))) break;
     const uint64_t rows = at.Varint();
-    if (!at.ok() || !at.is_canonical()) break;
-    if (static_cast<uint64_t>(at.at() - message) != size || rows == 0) break;
+    if (!at.ok() || static_cast<uint64_t>(at.at() - message) != size || rows == 0) break;
 
-    found_[num_found_++] = {.id = id,
-                            .live_rows = rows,
-                            .message = {message, size},
-                            .path = {reinterpret_cast<const char*>(path.data()), path.size()},
-                            .file_size_bytes = file_bytes};
-    next_ = static_cast<size_t>(at.at() - bytes_.data());
+    const auto end = static_cast<size_t>(at.at() - manifest_.data());
+    found_[num_found_++] = {id, rows, {next_, end - next_}};
+    next_ = end;
     num_rows += rows;
     num_bytes += file_bytes;
   }
@@ -235,14 +318,13 @@ bool FragmentScanner::ScanAlike() {
   AddFile(known.facts, facts_);
   facts_.physical_rows = num_rows;
   facts_.data_file_bytes = num_bytes;
-  middle_ = known.bytes;
   return true;
 }
 
-bool FragmentScanner::ScanOne() {
+bool FragmentScanner::ScanOne(size_t arrived) {
   constexpr uint64_t kFragments = Tag(2, kLengthDelimited);
-  while (status_.ok() && next_ < bytes_.size()) {
-    Cursor field(bytes_.subspan(next_));
+  while (next_ < arrived) {
+    Cursor field(manifest_.subspan(next_, arrived - next_));
     const uint64_t tag = field.Varint();
     std::span<const std::byte> message;
     if (tag == kFragments) {
@@ -250,40 +332,28 @@ bool FragmentScanner::ScanOne() {
     } else {
       field.Skip(tag);
     }
-    if (!field.ok()) return false;
-    const size_t begin = std::exchange(next_, static_cast<size_t>(field.at() - bytes_.data()));
-    if (tag != kFragments) {
-      KeepOther(bytes_.subspan(begin, next_ - begin));
-      continue;
-    }
-    if (!ScanFragment(message, known_, facts_)) {
-      status_ = WhatIsWrong(message, where_.Plus(offset_ + next_ - message.size()), facts_);
+    if (!field.ok()) {
+      if (arrived == manifest_.size()) status_ = NotAManifest();
       return false;
     }
-    found_at_ = offset_ + begin;
-    found_[num_found_++] = {.id = facts_.id,
-                            .live_rows = KnownLiveRows(facts_),
-                            .message = message,
-                            .path = {},
-                            .file_size_bytes = 0};
+    const size_t begin = next_;
+    next_ = static_cast<size_t>(field.at() - manifest_.data());
+    if (tag != kFragments) continue;
+    if (!ScanFragment(message, known_, facts_)) {
+      status_ = WhatIsWrong(message, where_.Plus(next_ - message.size()), facts_);
+      next_ = manifest_.size();
+      return false;
+    }
+    found_[num_found_++] = {facts_.id, KnownLiveRows(facts_), {begin, next_ - begin}};
     return true;
   }
   return false;
 }
 
-void FragmentScanner::KeepOther(std::span<const std::byte> field) {
-  const uint64_t offset = offset_ + static_cast<uint64_t>(field.data() - bytes_.data());
-  if (others_.empty() || others_.back().offset + others_.back().bytes.size() != offset) {
-    others_.push_back({offset, {}});
-  }
-  others_.back().bytes.append(reinterpret_cast<const char*>(field.data()), field.size());
-}
-
-arrow::Status FragmentScanner::EndsWithin(std::span<const std::byte> bytes) const {
-  const Location where = where_.Plus(offset_ + next_);
+arrow::Status FragmentScanner::NotAManifest() const {
   const auto skip = [](FieldReader& reader) { reader.skip(); };
-  ARROW_RETURN_NOT_OK(ReadMessage(bytes, where, "Manifest", skip));
-  return Corrupt(where, "Manifest is not a valid message");
+  ARROW_RETURN_NOT_OK(ReadMessage(manifest_, where_, "Manifest", skip));
+  return Corrupt(where_, "Manifest is not a valid message");
 }
 
 }  // namespace glaive::wire
