@@ -58,8 +58,8 @@ class LanceFragment(pa.dataset.Fragment):
         *,
         fragment: _native.FragmentMetadata | None = None,
     ) -> None:
-        check_dataset("dataset", dataset)
-        if fragment is None:
+        if fragment is None:  # what the package makes itself needs no look
+            check_dataset("dataset", dataset)
             if fragment_id is None:
                 raise InvalidInput("Either fragment or fragment_id must be specified")
             check_size("fragment_id", fragment_id, 0)
