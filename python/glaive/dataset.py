@@ -255,7 +255,8 @@ class LanceDataset(
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """The fragment with this id, or None."""
-        check_size("fragment_id", fragment_id, 0)
+        if type(fragment_id) is not int or fragment_id < 0:  # asked a million times, a call is seen
+            check_size("fragment_id", fragment_id, 0)
         entry = self._ds.get_fragment(fragment_id)
         return None if entry is None else LanceFragment(self, None, fragment=entry)
 

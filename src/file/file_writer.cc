@@ -35,7 +35,10 @@ constexpr std::string_view kMagic = "LANC";
 constexpr uint64_t kReleasedPageBits = uint64_t{8} * (8 << 20);
 constexpr uint64_t kInlinePageBits = uint64_t{8} * (256 << 10);  // less is not worth a thread
 constexpr uint64_t kHeldBatchBits = uint64_t{8} * (8 << 20);  // what is held beside what is charged
-constexpr uint64_t kMaxGrowingBytes = 8 << 20;     // rows of a growing page that wait for others
+constexpr uint64_t kMaxGrowingBytes = 8 << 20;  // rows of a growing page that wait for others
+// A growing page is encoded by one thread at a time. Narrow rows, which take longer to encode than
+// to keep, are better encoded page by page on all of them.
+constexpr uint64_t kMinGrowingRowBytes = 1024;
 constexpr uint64_t kPageOverheadBytes = 64 << 10;  // more than levels, padding and layout ever add
 
 template <typename Int>
@@ -236,6 +239,13 @@ arrow::Result<Coalescer::Offer> FileWriter::State::TakeRows(size_t column,
     return taken ? Coalescer::Offer::kTaken : Coalescer::Offer::kEndPage;
   }
   const LeafColumn& leaf = matcher.columns()[column];
+  uint64_t num_bits = 0;
+  uint64_t num_rows = 0;
+  for (const auto& piece : pieces) {
+    num_bits += leaf.BitsBefore(*piece, piece->length);
+    num_rows += static_cast<uint64_t>(piece->length);
+  }
+  if (num_bits / 8 < num_rows * kMinGrowingRowBytes) return Coalescer::Offer::kNever;
   ARROW_RETURN_NOT_OK(queue.Drain());
   ARROW_ASSIGN_OR_RAISE(
       growing, GrowingPage::Begin(
