@@ -8,9 +8,7 @@ Each workload runs in a subprocess per implementation; the rounds are interleave
 See README.md.
 """
 import argparse
-import array
 import datetime
-import fcntl
 import fnmatch
 import json
 import math
@@ -24,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from scratch import make_scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUDGET = {"S": 0.2, "M": 6.0, "L": 60.0}      # seconds per implementation and workload after the minimum rounds
@@ -108,29 +108,6 @@ def build_fixtures(python, impl, env, names, timeout):
         r = w.call(timeout, cmd="init", impl=impl, env=env, fixture=f)
         print("fixture %-16s by %s %s in %.1fs" % (f, impl, "built" if r["ok"] else "FAILED " + r["error"], time.time() - t))
         w.quit()
-
-
-def make_scratch(data):
-    """Makes the folder of all that is written.
-
-    On ext4 each folder in it gets a group of inodes of its own (what chattr +T asks for). Else they share one, and
-    without a journal whoever makes a file there first passes over all that were deleted in the last minutes, of
-    earlier workloads and of the other implementation: up to 600 us a file, against 10.
-    """
-    path = os.path.join(data, "scratch")
-    os.makedirs(path, exist_ok=True)
-    get_flags, set_flags, top_of_hierarchies = 0x80086601, 0x40086602, 0x00020000
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        flags = array.array("l", [0])
-        fcntl.ioctl(fd, get_flags, flags)
-        flags[0] |= top_of_hierarchies
-        fcntl.ioctl(fd, set_flags, flags)
-    except OSError:
-        pass                                  # another file system, which has no such groups
-    finally:
-        os.close(fd)
-    return path
 
 
 # ------------------------------------------------------------- calibration

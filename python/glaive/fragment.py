@@ -19,7 +19,6 @@ from ._arguments import (
     projection,
     refuse,
     row_numbers,
-    set_option,
     uri_text,
 )
 from ._arguments import predicate as as_predicate
@@ -29,6 +28,7 @@ from ._fragment_metadata import FragmentMetadata as FragmentMetadata
 from ._fragment_metadata import RowDatasetVersionMeta as RowDatasetVersionMeta
 from ._fragment_metadata import RowIdMeta as RowIdMeta
 from ._fragment_metadata import from_native
+from ._fragment_session import FragmentSession as FragmentSession
 from ._options import DEFAULT_MAX_BYTES_PER_FILE as DEFAULT_MAX_BYTES_PER_FILE
 from ._options import DEFAULT_MAX_ROWS_PER_FILE, DEFAULT_MAX_ROWS_PER_GROUP, write_options
 from ._staged import StagedColumns, stage_columns
@@ -490,25 +490,6 @@ class LanceFragment(pa.dataset.Fragment):
             self._native_dataset, self.fragment_id, row_numbers(offsets)
         )
         return None if left is None else from_native(left)
-
-
-class FragmentSession:
-    """Reads rows of the same columns of one fragment, again and again."""
-
-    def __init__(
-        self,
-        fragment: LanceFragment,
-        columns: list[str] | dict[str, str] | None,
-        with_row_address: bool,
-    ) -> None:
-        self._fragment = fragment
-        self._options = _native.TakeOptions()
-        self._options.columns = projection(columns, "open_session")
-        set_option(self._options, "with_row_address", with_row_address)
-
-    def take(self, indices: Any) -> pa.Table:
-        """Rows by their position among the fragment's live rows."""
-        return self._fragment._take(indices, self._options)
 
 
 def write_fragments(

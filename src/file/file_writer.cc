@@ -239,13 +239,9 @@ arrow::Result<Coalescer::Offer> FileWriter::State::TakeRows(size_t column,
     return taken ? Coalescer::Offer::kTaken : Coalescer::Offer::kEndPage;
   }
   const LeafColumn& leaf = matcher.columns()[column];
-  uint64_t num_bits = 0;
   uint64_t num_rows = 0;
-  for (const auto& piece : pieces) {
-    num_bits += leaf.BitsBefore(*piece, piece->length);
-    num_rows += static_cast<uint64_t>(piece->length);
-  }
-  if (num_bits / 8 < num_rows * kMinGrowingRowBytes) return Coalescer::Offer::kNever;
+  for (const auto& piece : pieces) num_rows += static_cast<uint64_t>(piece->length);
+  if (leaf.BitsOf(pieces) / 8 < num_rows * kMinGrowingRowBytes) return Coalescer::Offer::kNever;
   ARROW_RETURN_NOT_OK(queue.Drain());
   ARROW_ASSIGN_OR_RAISE(
       growing, GrowingPage::Begin(

@@ -33,8 +33,7 @@ GrowingPage::GrowingPage(size_t column, const LeafColumn& leaf, std::unique_ptr<
 arrow::Result<bool> GrowingPage::Add(Pieces& pieces) { return AddBlock(pieces); }
 
 arrow::Result<bool> GrowingPage::AddBlock(Pieces pieces) {
-  uint64_t num_bits = 0;
-  for (const auto& piece : pieces) num_bits += leaf_.BitsBefore(*piece, piece->length);
+  const uint64_t num_bits = leaf_.BitsOf(pieces);
   ARROW_ASSIGN_OR_RAISE(auto rows, stream_->Add(std::move(pieces)));
   if (rows == nullptr) return false;
   const auto block = std::make_shared<Block>(Block{std::move(rows)});

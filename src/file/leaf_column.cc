@@ -197,4 +197,10 @@ uint64_t LeafColumn::BitsBefore(const arrow::ArrayData& rows, int64_t row) const
   return bits;
 }
 
+uint64_t LeafColumn::BitsOf(std::span<const std::shared_ptr<arrow::ArrayData>> pieces) const {
+  uint64_t bits = 0;
+  for (const auto& piece : pieces) bits += BitsBefore(*piece, piece->length);
+  return bits;
+}
+
 }  // namespace glaive::file

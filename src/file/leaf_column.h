@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ class LeafColumn {
   // leaf the width of each value, 1 for validity at each nullable level, the bytes of variable
   // values and 32 or 64 for each offset. REQUIRES: offsets that were validated.
   uint64_t BitsBefore(const arrow::ArrayData& rows, int64_t row) const;
+  // Likewise of all rows of several arrays.
+  uint64_t BitsOf(std::span<const std::shared_ptr<arrow::ArrayData>> pieces) const;
 
  private:
   arrow::Status Follow(const arrow::Field& root, encoding::LeafPath path);
