@@ -3,11 +3,22 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 namespace glaive {
+namespace {
+
+std::atomic<RandomSource> source_of_test = nullptr;
+
+}  // namespace
+
+void SetRandomSource(RandomSource source) {
+  source_of_test.store(source, std::memory_order_relaxed);
+}
 
 void FillRandom(std::span<std::byte> bytes) {
+  if (const auto source = source_of_test.load(std::memory_order_relaxed)) return source(bytes);
   constexpr size_t kMaxCallBytes = 256;
   while (!bytes.empty()) {
     const size_t size = std::min(bytes.size(), kMaxCallBytes);

@@ -42,5 +42,13 @@ TEST(RandomTest, AForkedChildHasItsOwn) {
   EXPECT_NE(theirs, Random64());
 }
 
+TEST(RandomTest, ASourceOfTestsFillsInstead) {
+  SetRandomSource([](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{1}); });
+  EXPECT_EQ(Random64(), 0x0101'0101'0101'0101u);
+  EXPECT_EQ(RandomBelow(16), 1u);
+  SetRandomSource(nullptr);
+  EXPECT_NE(Random64(), 0x0101'0101'0101'0101u);
+}
+
 }  // namespace
 }  // namespace glaive

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <set>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/clone_files.h"
 #include "dataset/dataset_state.h"
@@ -25,10 +25,7 @@ std::string NewIdentifier() {
   return uuid;
 }
 
-uint64_t SecondsNow() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-}
+uint64_t SecondsNow() { return static_cast<uint64_t>(UnixNanoseconds() / 1'000'000'000); }
 
 // Whether `inner` lies in `outer`, or is it.
 bool IsWithin(std::string_view inner, std::string_view outer) {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <thread>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/cleanup_plan.h"
 #include "dataset/dataset_state.h"
@@ -13,8 +13,6 @@
 namespace glaive {
 namespace dataset {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 void Count(const CleanupCandidate& file, RemovalStats* stats) {
   stats->bytes_removed += file.size_bytes;
@@ -52,15 +50,15 @@ class Remover {
       ARROW_RETURN_NOT_OK(options_.progress({.bytes = stats_.bytes_removed}));
     }
     if (!options_.delete_rate_limit) return arrow::Status::OK();
-    std::this_thread::sleep_until(next_);
-    next_ = std::max(next_, Clock::now()) +
+    SleepUntil(next_);
+    next_ = std::max(next_, SteadyNow()) +
             std::chrono::nanoseconds(1'000'000'000 / *options_.delete_rate_limit);
     return arrow::Status::OK();
   }
 
   io::ObjectStore& store_;
   const CleanupOptions& options_;
-  Clock::time_point next_ = Clock::now();
+  SteadyTime next_ = SteadyNow();
   RemovalStats stats_;
 };
 

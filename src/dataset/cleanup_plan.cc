@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/file_references.h"
@@ -18,11 +19,6 @@ namespace {
 
 constexpr uint64_t kLongestAge = uint64_t{1} << 62;
 
-int64_t Now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
-
 // Whether the options' conditions hold for a version.
 class Policy {
  public:
@@ -31,7 +27,7 @@ class Policy {
     Policy policy;
     if (options.older_than_ns) {
       policy.before_ns_ =
-          Now() - static_cast<int64_t>(std::min(*options.older_than_ns, kLongestAge));
+          UnixNanoseconds() - static_cast<int64_t>(std::min(*options.older_than_ns, kLongestAge));
     }
     if (options.retain_versions) {
       if (*options.retain_versions == 0) return InvalidInput("retain_versions must be at least 1");
@@ -187,7 +183,8 @@ class Planner {
   bool MayGoUnverified(const io::ObjectInfo& object) {
     if (scope_ == CleanupScope::kVersions) return false;
     const auto age = static_cast<int64_t>(std::min(options_.unverified_age_ns, kLongestAge));
-    if (options_.delete_unverified || (object.modified_ns && *object.modified_ns < Now() - age)) {
+    if (options_.delete_unverified ||
+        (object.modified_ns && *object.modified_ns < UnixNanoseconds() - age)) {
       return true;
     }
     ++plan_.young_files;

@@ -1,10 +1,9 @@
 #include "dataset/row_change.h"
 
 #include <algorithm>
-#include <random>
-#include <thread>
 
 #include "core/error.h"
+#include "core/random.h"
 #include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
@@ -28,20 +27,16 @@ arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation ope
 }
 
 arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,
-                             std::chrono::steady_clock::time_point deadline,
-                             const ProgressCallback& progress) {
+                             SteadyTime deadline, const ProgressCallback& progress) {
   constexpr uint32_t kMaxDoublings = 4;
   constexpr auto kLongestStep = std::chrono::milliseconds(50);
   const auto slots = uint32_t{1} << std::min(attempt, kMaxDoublings);
-  std::random_device entropy;
-  using Clock = std::chrono::steady_clock;
-  const auto wait = std::chrono::duration_cast<Clock::duration>(first_attempt);
-  const auto until = std::min(Clock::now() + wait * (entropy() % slots), deadline);
+  const auto until = std::min(SteadyNow() + first_attempt * RandomBelow(slots), deadline);
   while (true) {
     if (progress) ARROW_RETURN_NOT_OK(progress({}));
-    const auto left = until - Clock::now();
-    if (left <= Clock::duration::zero()) return arrow::Status::OK();
-    std::this_thread::sleep_for(std::min<Clock::duration>(left, kLongestStep));
+    const auto left = until - SteadyNow();
+    if (left <= SteadyTime::duration::zero()) return arrow::Status::OK();
+    SleepFor(std::min<SteadyTime::duration>(left, kLongestStep));
   }
 }
 

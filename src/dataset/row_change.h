@@ -8,6 +8,7 @@
 
 #include <arrow/result.h>
 
+#include "core/clock.h"
 #include "dataset/new_files.h"
 #include "glaive/dataset.h"
 #include "glaive/write.h"
@@ -38,21 +39,20 @@ struct Persistence {
 // Waits before the next attempt: for a random share of a time that doubles, in units of what the
 // first one cost. Ends early when the progress callback wants it.
 arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,
-                             std::chrono::steady_clock::time_point deadline,
-                             const ProgressCallback& progress);
+                             SteadyTime deadline, const ProgressCallback& progress);
 
 // Calls `attempt(version)` on this version and, after each conflict that allows it, on the newest.
 template <typename Attempt>
 auto Persist(const Dataset& dataset, const Persistence& persistence, Attempt attempt)
     -> decltype(attempt(dataset)) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = SteadyNow();
   const auto deadline = start + std::chrono::milliseconds(persistence.retry_timeout_ms);
   std::chrono::nanoseconds first_attempt{};
   Dataset current = dataset;
   for (uint32_t i = 0;; ++i) {
     auto result = attempt(current);
     if (result.ok() || !IsRetryable(result.status())) return result;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = SteadyNow();
     if (i == persistence.conflict_retries || now >= deadline) return result;
     if (i == 0) first_attempt = now - start;
     ARROW_RETURN_NOT_OK(WaitToTryAgain(i, first_attempt, deadline, persistence.progress));

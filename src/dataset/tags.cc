@@ -1,6 +1,6 @@
-#include <chrono>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
@@ -10,11 +10,6 @@ namespace {
 
 using dataset::MainLocation;
 using dataset::RefKind;
-
-int64_t Now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 // Points the tag to what the reference means, or else to the handle's own version.
 arrow::Status Point(const Dataset& dataset, const std::optional<Reference>& reference,
@@ -28,7 +23,7 @@ arrow::Status Point(const Dataset& dataset, const std::optional<Reference>& refe
   tag->branch = resolved->branch;
   tag->version = resolved->manifest->version;
   tag->manifest_size = resolved->manifest->size_bytes;
-  tag->updated_at_ns = Now();
+  tag->updated_at_ns = UnixNanoseconds();
   return arrow::Status::OK();
 }
 

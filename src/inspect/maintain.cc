@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/cleanup_plan.h"
 #include "dataset/compaction_options.h"
@@ -15,14 +16,13 @@
 namespace glaive {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using dataset::CleanupScope;
 
 constexpr uint64_t kDefaultAgeNs = uint64_t{14} * 24 * 3600 * 1'000'000'000;  // pylance's
 constexpr uint64_t kLongest = uint64_t{1} << 62;
 
-double SecondsSince(Clock::time_point started) {
-  return std::chrono::duration<double>(Clock::now() - started).count();
+double SecondsSince(SteadyTime started) {
+  return std::chrono::duration<double>(SteadyNow() - started).count();
 }
 
 // Which versions go: as the options say, or the table's config, or by their age.
@@ -73,13 +73,13 @@ class MaintenanceRun {
     bool is_late = false;  // the time was over before it began
   };
 
-  bool IsOver() const { return end_ && Clock::now() >= *end_; }
+  bool IsOver() const { return end_ && SteadyNow() >= *end_; }
 
   template <typename Step>
   void Take(std::string_view name, StepReport* report, Step&& step) {
     if (!StatusOf(report_).ok()) return;
     if (options_.on_step) options_.on_step(name);
-    const auto began = Clock::now();
+    const auto began = SteadyNow();
     const arrow::Status status = step();
     report->seconds = SecondsSince(began);
     if (status.ok()) return;
@@ -150,8 +150,8 @@ class MaintenanceRun {
   }
 
   const MaintenanceOptions& options_;
-  const Clock::time_point started_ = Clock::now();
-  std::optional<Clock::time_point> end_;
+  const SteadyTime started_ = SteadyNow();
+  std::optional<SteadyTime> end_;
   MaintenanceReport report_;
 };
 

@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/compaction_run.h"
 #include "dataset/dataset_state.h"
 
 namespace glaive::inspect {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 using Fragments = std::vector<FragmentMetadata>;
 
@@ -174,11 +173,11 @@ class RollingCompaction {
 
   // As many tasks as end before the next commit is due, and that commit.
   arrow::Status RunRound(const CompactionPlan& plan) {
-    const auto due = Clock::now() + std::chrono::nanoseconds(std::min<uint64_t>(
-                                        options_.commit_interval_ns, uint64_t{1} << 62));
+    const auto due = SteadyNow() + std::chrono::nanoseconds(std::min<uint64_t>(
+                                       options_.commit_interval_ns, uint64_t{1} << 62));
     std::atomic<bool> has_begun = false;
     auto run = dataset::RunTasks(dataset_, plan, Progressing(), [&] {
-      return !is_over_() && (!has_begun.exchange(true) || Clock::now() < due);
+      return !is_over_() && (!has_begun.exchange(true) || SteadyNow() < due);
     });
     for (const RewriteResult& result : run.results) {
       for (const FragmentMetadata& fragment : result.original_fragments) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/file_references.h"
 #include "dataset/session_state.h"
@@ -94,8 +95,7 @@ arrow::Status FollowVersions(const TableFolder& folder, Session::State& session,
 
 bool IsRecent(const io::ObjectInfo& info) {
   if (!info.modified_ns) return true;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return now - std::chrono::nanoseconds(*info.modified_ns) < kRecent;
+  return std::chrono::nanoseconds(UnixNanoseconds() - *info.modified_ns) < kRecent;
 }
 
 bool IsReferred(const FoundFile& file, const FileReferences& references) {

@@ -1,13 +1,13 @@
 #include "io/memory_store.h"
 
 #include <pthread.h>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include <arrow/buffer.h>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "io/coalesce.h"
 #include "io/request_counter.h"
@@ -144,9 +144,7 @@ class MemoryObjectStore final : public ObjectStore,
   arrow::Status Place(const std::string& path, std::shared_ptr<arrow::Buffer> bytes, bool replace) {
     RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
     request.AddBytesWritten(static_cast<uint64_t>(bytes->size()));
-    const int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
+    const int64_t now_ns = UnixNanoseconds();
     const std::lock_guard lock(mutex_);
     const auto [entry, is_new] = objects_.try_emplace(path);
     if (!is_new && !replace) return AlreadyExists(Location{path}, "cannot create: it exists");

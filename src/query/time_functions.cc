@@ -1,5 +1,4 @@
 #include <array>
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "query/coercion.h"
 #include "query/functions.h"
@@ -198,9 +198,7 @@ arrow::Result<BoundPtr> BindToDate(std::string_view name, Arguments arguments) {
 
 // The same for all rows: when the expression was bound.
 arrow::Result<BoundPtr> BindNow(std::string_view name, Arguments) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  BoundPtr stamp = MakeCast(MakeLiteral(arrow::MakeScalar(nanoseconds)),
+  BoundPtr stamp = MakeCast(MakeLiteral(arrow::MakeScalar(UnixNanoseconds())),
                             arrow::timestamp(arrow::TimeUnit::NANO));
   if (name == "now" || name == "current_timestamp") return stamp;
   return MakeCast(std::move(stamp), arrow::date32());

@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <ranges>
-#include <thread>
 
+#include "core/clock.h"
+#include "core/random.h"
 #include "table/apply.h"
 #include "table/conflict.h"
 #include "table/feature_flags.h"
@@ -19,10 +19,10 @@
 namespace glaive::table {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Duration = SteadyTime::duration;
 
 // How long a commit that other writers outrun is tried again, once it has caught up with them.
-Clock::duration RetryTimeout() {
+Duration RetryTimeout() {
   constexpr auto kDefault = std::chrono::seconds(30);
   const char* text = std::getenv("LANCE_COMMIT_RETRY_TIMEOUT_SECS");
   if (text == nullptr) return kDefault;
@@ -63,7 +63,7 @@ class PendingCommit {
   bool HasOurToken(const std::optional<Transaction>& theirs) const;
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
   arrow::Result<ManifestPtr> Attempt();
-  arrow::Status BackOff(uint32_t attempt, Clock::duration first_attempt);
+  arrow::Status BackOff(uint32_t attempt, Duration first_attempt);
   // An overwrite that may not be tried again wants the version after the one read, or nothing.
   bool is_blind() const {
     return options_.max_retries == 0 && std::holds_alternative<Overwrite>(*transaction_.operation);
@@ -71,7 +71,7 @@ class PendingCommit {
 
   const TableLocation& table_;
   const CommitOptions& options_;
-  const Clock::time_point deadline_ = Clock::now() + options_.timeout;
+  const SteadyTime deadline_ = SteadyNow() + options_.timeout;
   ManifestPtr latest_;  // the newest version that the operation was checked against
   std::optional<VersionHint> hint_;
   ManifestPtr earlier_;     // what an earlier call with our idempotency token made
@@ -209,18 +209,17 @@ arrow::Result<ManifestPtr> PendingCommit::Attempt() {
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that
 // is large is contended for longer.
-arrow::Status PendingCommit::BackOff(uint32_t attempt, Clock::duration first_attempt) {
+arrow::Status PendingCommit::BackOff(uint32_t attempt, Duration first_attempt) {
   constexpr uint32_t kMaxDoublings = 6;
   constexpr auto kLongestStep = std::chrono::milliseconds(50);
   const auto slots = uint32_t{1} << std::min(attempt + 1, kMaxDoublings);
-  std::random_device entropy;
-  const auto wait = first_attempt * (entropy() % slots) * 11 / 10;
-  const auto until = std::min(Clock::now() + wait, deadline_);
+  const auto wait = first_attempt * RandomBelow(slots) * 11 / 10;
+  const auto until = std::min(SteadyNow() + wait, deadline_);
   while (true) {
     if (options_.poll) ARROW_RETURN_NOT_OK(options_.poll());
-    const auto left = until - Clock::now();
-    if (left <= Clock::duration::zero()) break;
-    std::this_thread::sleep_for(std::min<Clock::duration>(left, kLongestStep));
+    const auto left = until - SteadyNow();
+    if (left <= Duration::zero()) break;
+    SleepFor(std::min<Duration>(left, kLongestStep));
   }
   return arrow::Status::OK();
 }
@@ -233,19 +232,19 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_RETURN_NOT_OK(CheckSameTable());
   ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
-  Clock::time_point retry_deadline;
+  SteadyTime retry_deadline;
   const uint32_t attempts = std::max(options_.max_retries, 1u);
-  Clock::duration first_attempt{};
+  Duration first_attempt{};
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
     ARROW_RETURN_NOT_OK(CatchUp());
     if (earlier_ != nullptr) return earlier_;
-    const auto attempt_start = Clock::now();
+    const auto attempt_start = SteadyNow();
     // However far behind the base was, catching up with it is no attempt.
     if (attempt == 0) retry_deadline = std::min(deadline_, attempt_start + RetryTimeout());
     ARROW_ASSIGN_OR_RAISE(auto made, Attempt());
     if (made != nullptr) return made;
-    if (attempt == 0) first_attempt = Clock::now() - attempt_start;
-    if (attempt + 1 == attempts || Clock::now() >= retry_deadline) break;
+    if (attempt == 0) first_attempt = SteadyNow() - attempt_start;
+    if (attempt + 1 == attempts || SteadyNow() >= retry_deadline) break;
     ARROW_RETURN_NOT_OK(BackOff(attempt, first_attempt));
   }
   return CommitConflict(Retry::kYes, latest_->version + 1,

@@ -1,9 +1,9 @@
 #include "table/publish.h"
 
 #include <array>
-#include <chrono>
 #include <span>
 
+#include "core/clock.h"
 #include "core/random.h"
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
@@ -18,8 +18,7 @@ constexpr std::string_view kWriterLibrary = "glaive";
 constexpr std::string_view kWriterVersion = "0.1.0";
 
 void SignManifest(const TableLocation& table, const Transaction& transaction, Manifest& manifest) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  manifest.timestamp_ns = std::chrono::nanoseconds(now).count();
+  manifest.timestamp_ns = UnixNanoseconds();
   manifest.writer_version = WriterVersion{std::string(kWriterLibrary), std::string(kWriterVersion)};
   manifest.tag.clear();
   manifest.transaction_file =
