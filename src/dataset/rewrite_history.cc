@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "table/chain.h"
 #include "table/conflict.h"
 #include "table/manifest_file.h"
 #include "table/operation.h"
@@ -19,6 +20,7 @@ arrow::Status RewriteHistory::Read(uint64_t after, uint64_t version) {
   ARROW_ASSIGN_OR_RAISE(const auto entries,
                         table::NewerVersions(table_, expected - 1, table::ReadVersionHint(table_),
                                              /*trusts_hint=*/false));
+  table::ChainWalk chain(0);
   for (const table::VersionEntry& entry : entries) {
     if (entry.version > version) break;
     // Versions that were cleaned up say nothing any more.
@@ -27,6 +29,7 @@ arrow::Status RewriteHistory::Read(uint64_t after, uint64_t version) {
     const auto theirs = table::ReadTransaction(table_, entry);
     const bool is_gone = !theirs.ok() && KindOf(theirs.status()) == ErrorKind::kFileNotFound;
     if (!is_gone) ARROW_RETURN_NOT_OK(theirs.status());
+    if (!chain.Follows(is_gone ? std::nullopt : *theirs)) last_silent_ = entry.version - 1;
     if (is_gone || !*theirs) {
       last_silent_ = entry.version;
       continue;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "table/chain.h"
 #include "table/deletion_vector.h"
 #include "table/manifest_file.h"
 #include "table/operation.h"
@@ -56,14 +57,21 @@ RowMoves::Moves RowMoves::MovesOf(const std::optional<table::Transaction>& trans
 arrow::Status RowMoves::Read(uint64_t after, uint64_t version) {
   ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListManifests(table_));
   uint64_t expected = after + 1;
+  table::ChainWalk chain(0);
   for (const table::VersionEntry& entry : entries) {
     if (entry.version <= after || entry.version > version) continue;
     // Versions that were cleaned up say nothing any more.
     if (entry.version != expected) moves_.try_emplace(expected);
     expected = entry.version + 1;
     if (moves_.contains(entry.version)) continue;
-    ARROW_ASSIGN_OR_RAISE(const auto transaction, table::ReadTransaction(table_, entry));
-    moves_.emplace(entry.version, MovesOf(transaction));
+    const auto transaction = table::ReadTransaction(table_, entry);
+    const bool is_gone =
+        !transaction.ok() && KindOf(transaction.status()) == ErrorKind::kFileNotFound;
+    if (!is_gone) ARROW_RETURN_NOT_OK(transaction.status());
+    const auto& made_by = is_gone ? std::nullopt : *transaction;
+    moves_.emplace(entry.version, MovesOf(made_by));
+    // One of which the next was not made tells nothing.
+    if (!chain.Follows(made_by)) moves_.insert_or_assign(entry.version - 1, Moves());
   }
   if (expected <= version) moves_.try_emplace(expected);
   return arrow::Status::OK();

@@ -116,9 +116,13 @@ arrow::Result<table::DeletionVectorPtr> Session::State::OpenDeletions(
 
 arrow::Result<table::ManifestPtr> Session::State::LatestManifest(
     const table::TableLocation& location) {
-  ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
-  if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
-  return ManifestOrOneBefore(location, *entry);
+  for (int look = 1;; ++look) {
+    ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
+    if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
+    auto manifest = ManifestOrOneBefore(location, *entry);
+    const bool has_gone = !manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound;
+    if (!has_gone || look == table::kMostLooksForNewest) return manifest;
+  }
 }
 
 arrow::Result<table::ManifestPtr> Session::State::ManifestOrOneBefore(

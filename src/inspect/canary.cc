@@ -38,7 +38,7 @@ class DetachedVersion {
   DetachedVersion(DetachedVersion&&) = default;
   ~DetachedVersion() {
     // What cannot be removed keeps its files, and is in nobody's way.
-    if (manifest_ != nullptr) static_cast<void>(table::Withdraw(location_, *manifest_));
+    if (manifest_ != nullptr) static_cast<void>(table::TakeBack(location_, *manifest_));
   }
 
   uint64_t number() const { return manifest_->version; }

@@ -18,6 +18,7 @@ namespace {
 struct Object {
   std::shared_ptr<arrow::Buffer> bytes;
   int64_t modified_ns = 0;
+  uint64_t id = 0;
 };
 
 class MemoryReader final : public ObjectReader {
@@ -135,6 +136,16 @@ class MemoryObjectStore final : public ObjectStore,
     return arrow::Status::OK();
   }
 
+  arrow::Result<bool> DeleteIf(const ObjectInfo& seen) override {
+    const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kDelete);
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(seen.path);
+    if (found == objects_.end()) return true;
+    if (InfoOf(*found) != seen) return false;
+    objects_.erase(found);
+    return true;
+  }
+
   arrow::Status Sync(std::span<const std::string> /*paths*/) override {
     return arrow::Status::OK();
   }
@@ -148,7 +159,7 @@ class MemoryObjectStore final : public ObjectStore,
     const std::lock_guard lock(mutex_);
     const auto [entry, is_new] = objects_.try_emplace(path);
     if (!is_new && !replace) return AlreadyExists(Location{path}, "cannot create: it exists");
-    entry->second = {std::move(bytes), now_ns};
+    entry->second = {std::move(bytes), now_ns, ++last_id_};
     return arrow::Status::OK();
   }
 
@@ -160,7 +171,8 @@ class MemoryObjectStore final : public ObjectStore,
   static ObjectInfo InfoOf(const Objects::value_type& entry) {
     return {.path = entry.first,
             .size_bytes = static_cast<uint64_t>(entry.second.bytes->size()),
-            .modified_ns = entry.second.modified_ns};
+            .modified_ns = entry.second.modified_ns,
+            .file_id = entry.second.id};
   }
 
   template <typename Visit>
@@ -176,6 +188,7 @@ class MemoryObjectStore final : public ObjectStore,
 
   std::mutex mutex_;
   Objects objects_;
+  uint64_t last_id_ = 0;
 };
 
 class MemoryWriter final : public ObjectWriter {

@@ -54,6 +54,14 @@ arrow::Result<std::optional<ObjectInfo>> ObjectStore::FindHighest(const std::str
   return highest;
 }
 
+arrow::Result<bool> ObjectStore::DeleteIf(const ObjectInfo& seen) {
+  ARROW_ASSIGN_OR_RAISE(const auto now, Head(seen.path));
+  if (!now) return true;
+  if (*now != seen) return false;
+  ARROW_RETURN_NOT_OK(Delete(seen.path));
+  return true;
+}
+
 arrow::Status ObjectStore::DeleteFolder(const std::string& folder) {
   ARROW_ASSIGN_OR_RAISE(const auto objects, ListRecursive(folder));
   for (const ObjectInfo& object : objects) ARROW_RETURN_NOT_OK(Delete(object.path));

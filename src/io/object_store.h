@@ -23,6 +23,8 @@ struct ObjectInfo {
   std::optional<int64_t> modified_ns;  // since the Unix epoch, where the store tells
   uint64_t file_id =
       0;  // another one for another object of the same path, size and time; 0: unknown
+
+  bool operator==(const ObjectInfo&) const = default;
 };
 
 // An object opened for reading. Thread safe. Reading past the end is an error, never a short read.
@@ -113,6 +115,11 @@ class ObjectStore {
 
   // OK where there is none.
   virtual arrow::Status Delete(const std::string& path) = 0;
+
+  // The same for the object that an earlier look or listing found: true where nothing is there any
+  // more. False where another object has the name by now; that one stays. Stores that cannot do the
+  // two in one step look first, and delete then.
+  virtual arrow::Result<bool> DeleteIf(const ObjectInfo& seen);
 
   // Every object below `folder`, and the folder itself where the store has such. OK where there is
   // none.

@@ -8,12 +8,15 @@
 
 #include "core/clock.h"
 #include "core/random.h"
+#include "table/after_put.h"
 #include "table/apply.h"
+#include "table/chain.h"
 #include "table/conflict.h"
 #include "table/feature_flags.h"
 #include "table/manifest_file.h"
 #include "table/publish.h"
 #include "table/rebase.h"
+#include "table/same_table.h"
 #include "table/version_hint.h"
 
 namespace glaive::table {
@@ -31,6 +34,15 @@ Duration RetryTimeout() {
   const auto parsed = std::from_chars(text, end, seconds);
   if (parsed.ec != std::errc() || parsed.ptr != end) return kDefault;
   return std::chrono::seconds(seconds);
+}
+
+bool IsGone(const arrow::Status& status) {
+  return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
+}
+
+arrow::Status NotCompared(uint64_t version, std::string_view why) {
+  return CommitConflict(Retry::kYes, version, "this change was not compared with that version: {}",
+                        why);
 }
 
 // One call of Commit: the operation, and up to which version it has been checked.
@@ -56,13 +68,14 @@ class PendingCommit {
  private:
   arrow::Result<ManifestPtr> RunAttempts();
   arrow::Status CatchUp();
+  arrow::Result<bool> TryToCatchUp();
   arrow::Status CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows);
   arrow::Status FitTo(ManifestPtr manifest, bool moved_rows);
   arrow::Result<ManifestPtr> FindEarlier() const;
-  arrow::Status CheckSameTable() const;
   bool HasOurToken(const std::optional<Transaction>& theirs) const;
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
   arrow::Result<ManifestPtr> Attempt();
+  arrow::Result<ManifestPtr> Look(std::shared_ptr<Manifest> put);
   arrow::Status BackOff(uint32_t attempt, Duration first_attempt);
   // An overwrite that may not be tried again wants the version after the one read, or nothing.
   bool is_blind() const {
@@ -74,8 +87,9 @@ class PendingCommit {
   const SteadyTime deadline_ = SteadyNow() + options_.timeout;
   ManifestPtr latest_;  // the newest version that the operation was checked against
   std::optional<VersionHint> hint_;
-  ManifestPtr earlier_;     // what an earlier call with our idempotency token made
-  bool was_taken_ = false;  // by another's version, at the last attempt
+  Witness witness_ = Witness::kSilent;  // of the base
+  ManifestPtr earlier_;                 // what an earlier call with our idempotency token made
+  bool was_taken_ = false;              // by another's version, at the last attempt
   Transaction transaction_;
   MakeOperation make_;  // null: the operation is there, and is rebased
   RebasedFiles rebased_;
@@ -88,46 +102,27 @@ bool PendingCommit::HasOurToken(const std::optional<Transaction>& theirs) const 
   return token != theirs->properties.end() && token->second == ours->second;
 }
 
-// The version up to the one read that has our token. A caller who does not know how an earlier call
-// ended may have looked at the table since.
+// The version that has our token. A caller who does not know how an earlier call ended may have
+// looked at the table since.
 arrow::Result<ManifestPtr> PendingCommit::FindEarlier() const {
   if (!transaction_.properties.contains(kIdempotencyKey)) return nullptr;
   ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table_));
+  ManifestPtr newest;
   for (const VersionEntry& entry : entries | std::views::reverse) {
-    if (entry.version > latest_->version) continue;
-    ARROW_ASSIGN_OR_RAISE(const auto theirs, ReadTransaction(table_, entry));
-    if (HasOurToken(theirs)) return ReadManifest(table_, entry);
+    // Those after the base are searched when they are compared with ours, which such a commit
+    // does not do.
+    if (entry.version > latest_->version && !is_blind()) continue;
+    const auto theirs = ReadTransaction(table_, entry);
+    if (!theirs.ok() && IsGone(theirs.status())) continue;
+    ARROW_RETURN_NOT_OK(theirs.status());
+    if (!HasOurToken(*theirs)) continue;
+    auto found = ReadManifest(table_, entry);
+    if (!found.ok() && IsGone(found.status())) continue;
+    ARROW_RETURN_NOT_OK(found.status());
+    ARROW_ASSIGN_OR_RAISE(const Standing standing, StandingOf(table_, **found));
+    if (standing != Standing::kStray) return found;
   }
   return nullptr;
-}
-
-// A table that was removed and made anew has other transactions under the same numbers. A handle on
-// the old one would put its own fragments, whose files are gone, in place of the new table's.
-arrow::Status PendingCommit::CheckSameTable() const {
-  const Manifest& base = *latest_;
-  const auto ours = TransactionUuidOf(base);
-  if (!ours) return arrow::Status::OK();
-  // Nearly always it is told by the hint, where there is one, or by the file of the transaction
-  // that made the version.
-  if (hint_ && hint_->version == base.version && hint_->transaction == *ours) {
-    return arrow::Status::OK();
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto recorded, table_.store->Head(TransactionPath(table_, base)));
-  if (recorded) return arrow::Status::OK();
-  VersionEntry entry = {base.version, base.path, base.naming_scheme, base.size_bytes};
-  auto found = ReadTransaction(table_, entry);
-  if (!found.ok() && KindOf(found.status()) == ErrorKind::kCorrupt) {
-    entry.size_bytes = 0;  // another manifest may have another size
-    found = ReadTransaction(table_, entry);
-  }
-  // A version that was cleaned up or damaged since says nothing of the table.
-  const bool is_silent = !found.ok() && (KindOf(found.status()) == ErrorKind::kFileNotFound ||
-                                         KindOf(found.status()) == ErrorKind::kCorrupt);
-  if (is_silent) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(found.status());
-  if (!*found || (*found)->uuid.empty() || (*found)->uuid == *ours) return arrow::Status::OK();
-  return CommitConflict(Retry::kNo, base.version,
-                        "the table that it was read from is gone, and another one is in its place");
 }
 
 arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& theirs,
@@ -144,17 +139,28 @@ arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& thei
 }
 
 // What has to be known of the versions in between: whether one of them is what an earlier call
-// made, and whether rows were moved.
+// made, whether one of them is in the way, and whether rows were moved. None of them may be
+// missing.
 arrow::Status PendingCommit::CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows) {
   const bool has_token = transaction_.properties.contains(kIdempotencyKey);
   if (make_ && !has_token && !options_.strict) return arrow::Status::OK();
+  uint64_t expected = latest_->version + 1;
+  ChainWalk chain(ChainHash(*latest_));
   for (const VersionEntry& entry : newer) {
+    if (entry.version != expected) return NotCompared(expected, "a clean-up removed it");
+    ++expected;
     const auto theirs = ReadTransaction(table_, entry);
     if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
       return WithContext(theirs.status(), "nothing can follow version {}, which is damaged",
                          entry.version);
     }
+    if (!theirs.ok() && IsGone(theirs.status())) {
+      return NotCompared(entry.version, "a clean-up removed it");
+    }
     ARROW_RETURN_NOT_OK(theirs.status());
+    if (!chain.Follows(*theirs)) {
+      return NotCompared(entry.version - 1, "the next one was made of another of its number");
+    }
     if (HasOurToken(*theirs)) return ReadManifest(table_, entry).Value(&earlier_);
     ARROW_RETURN_NOT_OK(CheckAgainst(*theirs, entry.version));
     const bool known = *theirs && (*theirs)->operation;
@@ -179,32 +185,75 @@ arrow::Status PendingCommit::FitTo(ManifestPtr manifest, bool moved_rows) {
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
   if (is_blind()) return arrow::Status::OK();
+  for (int look = 1; look <= kMostLooksForNewest; ++look) {
+    ARROW_ASSIGN_OR_RAISE(const bool caught_up, TryToCatchUp());
+    if (!caught_up) continue;
+    if (!make_ || earlier_ != nullptr) return arrow::Status::OK();
+    transaction_.read_version = options_.read_version.value_or(latest_->version);
+    return make_(latest_).Value(&transaction_.operation);
+  }
+  return NotCompared(latest_->version + 1, "clean-ups remove versions faster than they are read");
+}
+
+// False where the newest version went before it was read.
+arrow::Result<bool> PendingCommit::TryToCatchUp() {
   if (was_taken_) hint_ = ReadVersionHint(table_);
   ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version, hint_,
                                                         /*trusts_hint=*/!was_taken_));
-  if (!newer.empty()) {
-    bool moved_rows = false;
-    ARROW_RETURN_NOT_OK(CheckNewer(newer, &moved_rows));
-    if (earlier_ != nullptr) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(auto manifest, ReadManifest(table_, newer.back()));
-    ARROW_RETURN_NOT_OK(CheckWritable(*manifest));
-    if (!make_) return FitTo(std::move(manifest), moved_rows);
-    latest_ = std::move(manifest);
+  if (newer.empty()) {
+    // Nothing but the base could tell whether this is its table.
+    if (witness_ == Witness::kSilent) return OtherTable(Retry::kYes, latest_->version);
+    return true;
   }
-  if (!make_) return arrow::Status::OK();
-  transaction_.read_version = options_.read_version.value_or(latest_->version);
-  return make_(latest_).Value(&transaction_.operation);
+  auto newest = ReadManifest(table_, newer.back());
+  if (!newest.ok() && IsGone(newest.status())) return false;
+  // A torn head is reported by the check of what it says of itself, where there is one.
+  bool moved_rows = false;
+  if (newest.ok() && witness_ == Witness::kSilent) {
+    ARROW_RETURN_NOT_OK(CheckOneTable(**newest, *latest_));
+    witness_ = Witness::kSameTable;
+  }
+  ARROW_RETURN_NOT_OK(CheckNewer(newer, &moved_rows));
+  if (earlier_ != nullptr) return true;
+  ARROW_RETURN_NOT_OK(newest.status());
+  ARROW_RETURN_NOT_OK(CheckWritable(**newest));
+  if (make_) {
+    latest_ = *std::move(newest);
+  } else {
+    ARROW_RETURN_NOT_OK(FitTo(*std::move(newest), moved_rows));
+  }
+  return true;
 }
 
 // The version that was made, or null if another took its place.
 arrow::Result<ManifestPtr> PendingCommit::Attempt() {
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*latest_, *transaction_.operation));
   auto next = std::make_shared<Manifest>(std::move(applied));
+  next->ancestors = AncestorsAfter(*latest_);
+  transaction_.parent = ChainHash(*latest_);
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, rebased_.written));
   ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
                         Publish(table_, transaction_, options_.durability, next.get()));
   was_taken_ = outcome != Outcome::kOurs;
-  return was_taken_ ? nullptr : std::move(next);
+  if (was_taken_) return nullptr;
+  return Look(std::move(next));
+}
+
+// Whether what was put became one of the table's versions. Null where it was taken back.
+arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
+  const auto standing = StandingOf(table_, *put);
+  if (!standing.ok() || *standing == Standing::kUnknown) {
+    return CommitUnknown(
+        Location{put->path},
+        "version {} was put, but whether the newest version descends from it is "
+        "not known: {}",
+        put->version, standing.ok() ? "those in between do not say" : standing.status().message());
+  }
+  if (*standing == Standing::kInChain) return put;
+  // Where that fails it stays: nobody who reads the newest version sees it.
+  static_cast<void>(TakeBack(table_, *put));
+  was_taken_ = true;
+  return nullptr;
 }
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that
@@ -229,7 +278,8 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   ARROW_ASSIGN_OR_RAISE(earlier_, FindEarlier());
   if (earlier_ != nullptr) return earlier_;
   hint_ = ReadVersionHint(table_);
-  ARROW_RETURN_NOT_OK(CheckSameTable());
+  ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, hint_));
+  if (witness_ == Witness::kOtherTable) return OtherTable(Retry::kNo, latest_->version);
   ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   SteadyTime retry_deadline;
@@ -247,6 +297,10 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
     if (attempt + 1 == attempts || SteadyNow() >= retry_deadline) break;
     ARROW_RETURN_NOT_OK(BackOff(attempt, first_attempt));
   }
+  if (is_blind()) {
+    ARROW_ASSIGN_OR_RAISE(earlier_, FindEarlier());
+    if (earlier_ != nullptr) return earlier_;
+  }
   return CommitConflict(Retry::kYes, latest_->version + 1,
                         "another writer was faster, in {} attempts", attempts);
 }
@@ -263,74 +317,6 @@ arrow::Result<ManifestPtr> PendingCommit::Run() {
     for (const std::string& path : rebased_.written) (void)table_.store->Delete(path);
   }
   return made;
-}
-
-arrow::Status Exists(const TableLocation& table) {
-  return AlreadyExists("Dataset already exists: {}", table.uri);
-}
-
-// Whether the table has a manifest besides the one at `path`.
-arrow::Result<bool> HasOther(const TableLocation& table, const std::string& path) {
-  ARROW_ASSIGN_OR_RAISE(const auto entries, ListManifests(table));
-  return std::ranges::any_of(entries, [&](const auto& entry) { return entry.path != path; });
-}
-
-// Publishes the first version under the V2 name, which every creator has to get first, and holds it
-// only if no other name was there before.
-arrow::Status PublishFirst(const TableLocation& table, const Transaction& transaction,
-                           const CommitOptions& options, Manifest* manifest) {
-  ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
-                        Publish(table, transaction, options.durability, manifest));
-  if (outcome == Outcome::kTaken) return Exists(table);
-  const auto other = HasOther(table, manifest->path);
-  if (other.ok() && !*other) return arrow::Status::OK();
-  const arrow::Status withdrawn = Withdraw(table, *manifest);
-  if (!withdrawn.ok()) {
-    return CommitUnknown(Location{manifest->path},
-                         "the table may be another's, and taking this back failed: {}",
-                         withdrawn.message());
-  }
-  return other.ok() ? Exists(table) : other.status();
-}
-
-// Under its V1 name, while the V2 name is held: whoever gets that one afterwards sees this one.
-arrow::Status PublishV1Beside(const TableLocation& table, const Transaction& transaction,
-                              const CommitOptions& options, const Manifest& held,
-                              Manifest* manifest) {
-  auto outcome = Publish(table, transaction, options.durability, manifest);
-  const bool unknown = !outcome.ok() && KindOf(outcome.status()) == ErrorKind::kCommitUnknown;
-  if (unknown) return outcome.status();
-  const arrow::Status released = table.store->Delete(held.path);
-  ARROW_RETURN_NOT_OK(outcome.status());
-  if (*outcome == Outcome::kTaken) return Exists(table);
-  if (released.ok()) return arrow::Status::OK();
-  return CommitUnknown(Location{held.path}, "the table is there under two names: {}",
-                       released.message());
-}
-
-arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifest& previous,
-                                       uint64_t read_version, Operation operation,
-                                       const CommitOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const bool exists, HasOther(table, ""));
-  if (exists) return Exists(table);
-  Transaction transaction{
-      .read_version = options.read_version.value_or(read_version),
-      .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
-      .properties = options.transaction_properties};
-  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(previous, operation));
-  transaction.operation = std::move(operation);
-
-  auto manifest = std::make_shared<Manifest>(std::move(applied));
-  manifest->naming_scheme = NamingScheme::kV2;
-  ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
-  ARROW_RETURN_NOT_OK(PublishFirst(table, transaction, options, manifest.get()));
-  if (options.naming_scheme == NamingScheme::kV1) {
-    const Manifest held = *manifest;
-    manifest->naming_scheme = NamingScheme::kV1;
-    ARROW_RETURN_NOT_OK(PublishV1Beside(table, transaction, options, held, manifest.get()));
-  }
-  WriteVersionHint(table, *manifest);
-  return manifest;
 }
 
 }  // namespace
@@ -352,24 +338,6 @@ arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr&
                         base->version);
   }
   return PendingCommit(table, base, std::move(make), options).Run();
-}
-
-arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
-                                        const CommitOptions& options) {
-  Manifest nothing;
-  nothing.config = options.initial_config;
-  if (options.data_file_version) nothing.data_file_version = *options.data_file_version;
-  if (options.enable_stable_row_ids) {
-    nothing.reader_feature_flags = nothing.writer_feature_flags = feature::kStableRowIds;
-  }
-  return CommitFirst(table, nothing, 0, std::move(operation), options);
-}
-
-arrow::Result<ManifestPtr> CommitClone(const TableLocation& table, const Manifest& source,
-                                       Clone operation, const CommitOptions& options) {
-  ARROW_RETURN_NOT_OK(CheckWritable(source));
-  const uint64_t version = operation.ref_version;
-  return CommitFirst(table, source, version, std::move(operation), options);
 }
 
 }  // namespace glaive::table

@@ -36,6 +36,10 @@ struct VersionEntry {
   uint64_t file_id = 0;                               // likewise
 };
 
+// How often the newest version is looked for again because it went before it was read: a newer one
+// came, and a clean-up took it.
+inline constexpr int kMostLooksForNewest = 32;
+
 // Versions outside of a table's history have numbers with this bit.
 inline constexpr uint64_t kDetachedVersionBit = uint64_t{1} << 63;
 inline constexpr bool IsDetached(uint64_t version) { return (version & kDetachedVersionBit) != 0; }

@@ -1,5 +1,6 @@
 #include "core/random.h"
 #include "table/apply.h"
+#include "table/chain.h"
 #include "table/commit.h"
 #include "table/feature_flags.h"
 #include "table/publish.h"
@@ -23,11 +24,13 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
   ARROW_RETURN_NOT_OK(ReadRestored(table, &operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*base, operation));
-  const Transaction transaction{
+  applied.ancestors = AncestorsAfter(*base);
+  Transaction transaction{
       .read_version = options.read_version.value_or(base->version),
       .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
       .properties = options.transaction_properties,
       .operation = std::move(operation)};
+  transaction.parent = ChainHash(*base);
   auto next = std::make_shared<Manifest>(std::move(applied));
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     next->version = NewDetachedVersion();

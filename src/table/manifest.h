@@ -75,8 +75,9 @@ struct Manifest {
   std::optional<std::string> branch;  // absent = main
   std::vector<BasePath> base_paths;
   std::optional<int32_t> max_allocated_field_id;
-  std::string index_section;   // IndexSection message, as it lay in the file; empty: no index
-  std::string unknown_fields;  // of the Manifest message
+  std::vector<uint64_t> ancestors;  // table/chain.h; the version before comes first
+  std::string index_section;        // IndexSection message, as it lay in the file; empty: no index
+  std::string unknown_fields;       // of the Manifest message
 
   // Where and how it was found; not part of the message.
   NamingScheme naming_scheme = NamingScheme::kV2;

@@ -7,6 +7,7 @@
 
 #include "core/byte_reader.h"
 #include "core/ranges.h"
+#include "table/chain.h"
 #include "wire/fields.h"
 
 namespace glaive::table {
@@ -18,6 +19,7 @@ using wire::Varint;
 
 constexpr std::string_view kMagic = "LANC";
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
+constexpr uint32_t kAncestorsField = 20001;  // ours alone: 64-bit hashes, the newest first
 constexpr std::array<std::string_view, kNumFileVersions> kVersionNames = {"0.1", "2.0", "2.1",
                                                                           "2.2", "2.3"};
 
@@ -36,6 +38,7 @@ struct Reader {
   arrow::Status ReadTimestamp(const FieldView& field);
   arrow::Status ReadWriterVersion(const FieldView& field);
   arrow::Status ReadDataFormat(const FieldView& field);
+  arrow::Status ReadAncestors(const FieldView& field);
 };
 
 arrow::Status Reader::Read(const FieldView& field) {
@@ -68,6 +71,7 @@ arrow::Status Reader::Read(const FieldView& field) {
     case Varint(21): old_transaction_section = field.value; break;
     case Varint(23): parsed.transaction_section = field.value; break;
     case Varint(24): manifest.max_allocated_field_id = field.int32(); break;
+    case Bytes(kAncestorsField): return ReadAncestors(field);
     default: manifest.unknown_fields += field.raw;
   }
   return arrow::Status::OK();
@@ -87,6 +91,21 @@ arrow::Status Reader::ReadTimestamp(const FieldView& field) {
     return Corrupt(field.where, "a timestamp of {} seconds and {} nanoseconds", seconds, nanos);
   }
   parsed.manifest.timestamp_ns = seconds * kNanosPerSecond + nanos;
+  return arrow::Status::OK();
+}
+
+arrow::Status Reader::ReadAncestors(const FieldView& field) {
+  constexpr size_t kSize = sizeof(uint64_t);
+  if (field.payload.size() % kSize != 0) {
+    return Corrupt(field.where, "{} bytes of hashes of versions, which take {} each",
+                   field.payload.size(), kSize);
+  }
+  const size_t count = std::min(field.payload.size() / kSize, kMaxAncestors);
+  parsed.manifest.ancestors.clear();
+  for (size_t i = 0; i < count; ++i) {
+    parsed.manifest.ancestors.push_back(
+        LoadLittleEndian<uint64_t>(field.payload.subspan(i * kSize).data()));
+  }
   return arrow::Status::OK();
 }
 
@@ -176,6 +195,10 @@ struct SectionOffsets {
   std::optional<uint64_t> transaction;
 };
 
+void AppendLittleEndian(uint64_t value, size_t num_bytes, std::string* out) {
+  out->append(reinterpret_cast<const char*>(&value), num_bytes);
+}
+
 // What follows the fragments, in order of the field numbers.
 std::string SerializeAfterFragments(const Manifest& manifest, const SectionOffsets& sections) {
   std::string out;
@@ -199,11 +222,12 @@ std::string SerializeAfterFragments(const Manifest& manifest, const SectionOffse
   if (manifest.max_allocated_field_id) {
     wire::AppendVarint(24, static_cast<uint64_t>(int64_t{*manifest.max_allocated_field_id}), &out);
   }
+  std::string ancestors;
+  for (const uint64_t hash : manifest.ancestors) {
+    AppendLittleEndian(hash, sizeof(hash), &ancestors);
+  }
+  wire::AppendUnlessEmpty(kAncestorsField, ancestors, &out);
   return out + manifest.unknown_fields;
-}
-
-void AppendLittleEndian(uint64_t value, size_t num_bytes, std::string* out) {
-  out->append(reinterpret_cast<const char*>(&value), num_bytes);
 }
 
 // A section is preceded by its length.

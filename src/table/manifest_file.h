@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <arrow/buffer.h>
@@ -20,11 +21,17 @@ namespace glaive::table {
 // are named "d9223372036854775810.manifest" in both.
 std::string ManifestName(uint64_t version, NamingScheme scheme);
 
+// What the creator of a table of V1 names puts under the V2 name of its first version while it puts
+// that one, so that no other creator gets it. It is no version.
+inline constexpr std::string_view kHeldName = "glaive: held for a version with a V1 name\n";
+arrow::Result<bool> IsHeldName(const TableLocation& table, const VersionEntry& entry);
+
 // All attached versions, ascending, whatever their scheme; of sizes that are not known (0), since
 // on a local disk they cost more than the names.
 arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table);
 
-// Those above `version`, which is expected to be there itself or to be older than the newest.
+// Those above `version`, which is expected to be there itself or to be older than the newest; of a
+// number that is missing between them nothing is there.
 // `hint` is what ReadVersionHint gave, if anything. With `trusts_hint`, a caller who then puts the
 // next version if absent, and asks again without it when there is one, may be told by the hint
 // alone that there are none.

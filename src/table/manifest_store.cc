@@ -44,9 +44,22 @@ arrow::Status TwoSchemes(std::string_view path, std::string_view other) {
   return Corrupt({path}, "the manifest is named by another scheme than {}", other);
 }
 
-arrow::Status CheckOneScheme(const std::vector<VersionEntry>& entries) {
-  const auto other = std::ranges::find_if(
+auto FindOtherScheme(const std::vector<VersionEntry>& entries) {
+  return std::ranges::find_if(
       entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
+}
+
+// Where both schemes are there, one of them may be the name that the creator of a table of V1 names
+// holds, or held when it died.
+arrow::Status SettleOnOneScheme(const TableLocation& table, std::vector<VersionEntry>& entries) {
+  if (FindOtherScheme(entries) == entries.end()) return arrow::Status::OK();
+  for (auto entry = entries.begin(); entry != entries.end();) {
+    const bool may_be_held = entry->scheme == NamingScheme::kV2;
+    ARROW_ASSIGN_OR_RAISE(const bool is_held,
+                          may_be_held ? IsHeldName(table, *entry) : arrow::Result<bool>(false));
+    entry = is_held ? entries.erase(entry) : entry + 1;
+  }
+  const auto other = FindOtherScheme(entries);
   if (other == entries.end()) return arrow::Status::OK();
   return TwoSchemes(other->path, entries.front().path);
 }
@@ -65,6 +78,23 @@ arrow::Result<std::optional<VersionEntry>> LookFor(const TableLocation& table, u
   return std::nullopt;
 }
 
+// Numbers between the first and the last that a listing lacks. Listings are no snapshots: what was
+// put while one ran may be missing beside what was put later.
+arrow::Status FillGaps(const TableLocation& table, std::vector<VersionEntry>& entries) {
+  std::vector<VersionEntry> whole;
+  for (VersionEntry& entry : entries) {
+    const uint64_t expected = whole.empty() ? entry.version : whole.back().version + 1;
+    for (uint64_t version = expected; version < entry.version; ++version) {
+      ARROW_ASSIGN_OR_RAISE(auto found, LookFor(table, version, {entry.scheme}));
+      if (!found) break;  // and those after it are of no use
+      whole.push_back(*std::move(found));
+    }
+    whole.push_back(std::move(entry));
+  }
+  entries = std::move(whole);
+  return arrow::Status::OK();
+}
+
 // Versions follow each other without gaps, but for old ones that were cleaned up. So the newest is
 // the one from `version` on, itself included, behind which nothing comes. Nothing where `version`
 // is not there.
@@ -77,6 +107,30 @@ arrow::Result<std::vector<VersionEntry>> ProbeUpward(const TableLocation& table,
     ARROW_ASSIGN_OR_RAISE(entry, LookFor(table, ++version, {found.back().scheme}));
   }
   return found;
+}
+
+// The version of the highest number that a listing shows.
+arrow::Result<std::optional<VersionEntry>> HighestVersion(const TableLocation& table) {
+  std::optional<NamingScheme> scheme;
+  bool is_mixed = false;
+  const auto rank = [&](std::string_view name) -> std::optional<uint64_t> {
+    const auto named = VersionOf(name);
+    if (!named) return std::nullopt;
+    if (!scheme) scheme = named->scheme;
+    is_mixed |= *scheme != named->scheme;
+    return named->version;
+  };
+  ARROW_ASSIGN_OR_RAISE(auto info, table.store->FindHighest(table.Path("_versions"), rank));
+  if (is_mixed) {
+    ARROW_ASSIGN_OR_RAISE(auto entries, ListVersions(table));  // which knows of held names
+    if (entries.empty()) return std::nullopt;
+    return std::move(entries.back());
+  }
+  if (!info) return std::nullopt;
+  auto entry = EntryOf(*std::move(info));
+  ARROW_ASSIGN_OR_RAISE(const bool is_held, IsHeldName(table, *entry));
+  if (is_held) return std::nullopt;
+  return entry;
 }
 
 std::optional<uint64_t> KnownSize(const VersionEntry& entry) {
@@ -121,6 +175,25 @@ arrow::Result<ManifestPtr> Parse(const VersionEntry& entry, ManifestFile file) {
   return std::make_shared<const Manifest>(std::move(manifest));
 }
 
+// The last of the versions; one that is torn is passed over for the one before it.
+arrow::Result<ManifestPtr> ReadHead(const TableLocation& table,
+                                    const std::vector<VersionEntry>& entries) {
+  const VersionEntry& head = entries.back();
+  auto file = ManifestFile::Open(table, head.path, KnownSize(head));
+  if (file.ok()) return Parse(head, *std::move(file));
+  if (KindOf(file.status()) == ErrorKind::kFileNotFound) {
+    return VersionNotFound(table, head.version);
+  }
+  // A head that is cut short was never published whole: the version before it is the newest.
+  if (KindOf(file.status()) != ErrorKind::kCorrupt || entries.size() == 1) return file.status();
+  const VersionEntry& previous = entries[entries.size() - 2];
+  auto manifest = ReadManifest(table, previous);
+  if (!manifest.ok()) return file.status();
+  std::fprintf(stderr, "glaive: warning: %s; opening version %llu instead\n",
+               file.status().message().c_str(), static_cast<unsigned long long>(previous.version));
+  return manifest;
+}
+
 }  // namespace
 
 std::string TableLocation::Path(std::string_view relative) const {
@@ -147,6 +220,14 @@ arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& tabl
   return entries;
 }
 
+arrow::Result<bool> IsHeldName(const TableLocation& table, const VersionEntry& entry) {
+  if (entry.size_bytes != 0 && entry.size_bytes != kHeldName.size()) return false;
+  const auto bytes = table.store->ReadWhole(entry.path);
+  if (!bytes.ok() && KindOf(bytes.status()) == ErrorKind::kFileNotFound) return true;
+  ARROW_RETURN_NOT_OK(bytes.status());
+  return std::string_view(**bytes) == kHeldName;
+}
+
 // Putting the next version if absent is the check of a hint that says `version`.
 arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
                                                        const std::optional<VersionHint>& hint,
@@ -160,14 +241,29 @@ arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& tabl
     }
   }
   ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
-  ARROW_RETURN_NOT_OK(CheckOneScheme(entries));
-  if (entries.empty()) return NotFound("Dataset at path {} was not found", table.uri);
-  if (entries.back().version < version) {
-    return NotFound("Dataset at path {} version {} was not found: the newest is {}", table.uri,
-                    version, entries.back().version);
-  }
+  ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries));
+  const uint64_t newest = entries.empty() ? 0 : entries.back().version;
   std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version <= version; });
-  return entries;
+  if (!entries.empty()) {
+    // The one after `version` is looked for as well, should the listing lack it.
+    if (entries.front().version != version + 1) {
+      ARROW_ASSIGN_OR_RAISE(auto next, LookFor(table, version + 1, {entries.front().scheme}));
+      if (next) entries.insert(entries.begin(), *std::move(next));
+    }
+    ARROW_RETURN_NOT_OK(FillGaps(table, entries));
+    return entries;
+  }
+  if (trusts_hint && newest == version) return entries;
+  // A listing may be old: names tell.
+  ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, version));
+  if (!found.empty()) {
+    found.erase(found.begin());
+    return found;
+  }
+  if (newest == version) return entries;  // and it went since
+  if (newest == 0) return NotFound("Dataset at path {} was not found", table.uri);
+  return NotFound("Dataset at path {} version {} was not found: the newest is {}", table.uri,
+                  version, newest);
 }
 
 arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
@@ -177,7 +273,11 @@ arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table
     if (auto entry = EntryOf(object)) entries.push_back(*std::move(entry));
   }
   std::ranges::sort(entries, {}, &VersionEntry::version);
-  ARROW_RETURN_NOT_OK(CheckOneScheme(entries));
+  ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries));
+  if (entries.size() == 1) {
+    ARROW_ASSIGN_OR_RAISE(const bool is_held, IsHeldName(table, entries.front()));
+    if (is_held) entries.clear();
+  }
   return entries;
 }
 
@@ -186,24 +286,15 @@ arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& ta
     ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, hinted->version));
     if (!found.empty()) return std::move(found.back());
   }
-  std::optional<NamingScheme> scheme;
-  std::string first_name;
-  arrow::Status status;
-  const auto rank = [&](std::string_view name) -> std::optional<uint64_t> {
-    const auto named = VersionOf(name);
-    if (!named) return std::nullopt;
-    if (!scheme) {
-      scheme = named->scheme;
-      first_name = name;
-    } else if (*scheme != named->scheme && status.ok()) {
-      status = TwoSchemes(table.Path("_versions/" + std::string(name)), first_name);
-    }
-    return named->version;
-  };
-  ARROW_ASSIGN_OR_RAISE(auto info, table.store->FindHighest(table.Path("_versions"), rank));
-  ARROW_RETURN_NOT_OK(status);
-  if (!info) return std::nullopt;
-  return EntryOf(*std::move(info));
+  // A listing may show nothing where every version that was there went, and every newer one came,
+  // while it ran. Who wrote a version left a hint.
+  constexpr int kMostListings = 8;
+  for (int listing = 1;; ++listing) {
+    ARROW_ASSIGN_OR_RAISE(auto entry, HighestVersion(table));
+    if (entry || listing == kMostListings) return entry;
+    ARROW_ASSIGN_OR_RAISE(const auto hint, table.store->Head(VersionHintPath(table)));
+    if (!hint) return entry;
+  }
 }
 
 arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const VersionEntry& entry) {
@@ -235,21 +326,14 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t ver
 }
 
 arrow::Result<ManifestPtr> ReadLatestManifest(const TableLocation& table) {
-  ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table));
-  if (entries.empty()) return NotFound("Dataset at path {} was not found", table.uri);
-  const VersionEntry& head = entries.back();
-  auto file = ManifestFile::Open(table, head.path, KnownSize(head));
-  if (file.ok()) return Parse(head, *std::move(file));
-  // A head that is cut short was never published whole: the version before it is the newest.
-  if (KindOf(file.status()) != ErrorKind::kCorrupt || entries.size() == 1) return file.status();
-  const VersionEntry& previous = entries[entries.size() - 2];
-  auto manifest = ReadManifest(table, previous);
-  if (!manifest.ok()) return file.status();
-  std::fprintf(stderr, "glaive: warning: %s; opening version %llu instead\n",
-               file.status().message().c_str(), static_cast<unsigned long long>(previous.version));
-  return manifest;
+  for (int look = 1;; ++look) {
+    ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table));
+    if (entries.empty()) return NotFound("Dataset at path {} was not found", table.uri);
+    auto head = ReadHead(table, entries);
+    const bool has_gone = !head.ok() && KindOf(head.status()) == ErrorKind::kNotFound;
+    if (!has_gone || look == kMostLooksForNewest) return head;
+  }
 }
-
 arrow::Result<TransactionMessage> ReadTransactionMessage(const TableLocation& table,
                                                          const VersionEntry& entry) {
   ARROW_ASSIGN_OR_RAISE(auto file, ManifestFile::Open(table, entry.path, KnownSize(entry)));

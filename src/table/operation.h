@@ -167,6 +167,7 @@ struct Transaction {
   std::string uuid;  // 36 characters
   std::string tag;
   wire::StringMap properties;
+  uint64_t parent = 0;  // the hash of the version before (table/chain.h); 0: does not say
   // Nothing for an operation that this build does not know; such a transaction conflicts with all.
   std::optional<Operation> operation;
   std::string unknown_fields;

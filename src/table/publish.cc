@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/random.h"
+#include "table/after_put.h"
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
@@ -37,6 +38,13 @@ arrow::Result<Outcome> WhoseIsIt(const TableLocation& table, const Manifest& man
   return found && found->uuid == uuid ? Outcome::kOurs : Outcome::kTaken;
 }
 
+arrow::Status NotKnown(const Manifest& manifest, const arrow::Status& failure,
+                       std::string_view why) {
+  return CommitUnknown(Location{manifest.path},
+                       "whether version {} was committed is not known: {}; and looking for it: {}",
+                       manifest.version, failure.message(), why);
+}
+
 // The store failed to say what it did: that is for the manifest itself to tell.
 arrow::Result<Outcome> Resolve(const TableLocation& table, const arrow::Status& failure,
                                Durability durability, const Manifest& manifest,
@@ -45,14 +53,16 @@ arrow::Result<Outcome> Resolve(const TableLocation& table, const arrow::Status& 
   auto outcome = WhoseIsIt(table, manifest, uuid);
   if (!outcome.ok()) {
     const bool is_gone = KindOf(outcome.status()) == ErrorKind::kFileNotFound;
-    // Another's all the same: one that its writer took back since, or that nobody can build upon.
-    if (exists && is_gone) return Outcome::kTaken;
-    if (exists) return outcome;
-    if (is_gone) return failure;
-    return CommitUnknown(
-        Location{manifest.path},
-        "whether version {} was committed is not known: {}; and looking for it: {}",
-        manifest.version, failure.message(), outcome.status().message());
+    if (exists && !is_gone) return outcome;
+    if (!is_gone) return NotKnown(manifest, failure, outcome.status().message());
+    // Ours may have been there, and have been built upon and cleaned up, before this look.
+    const auto standing = StandingOfGone(table, manifest);
+    if (!standing.ok()) return NotKnown(manifest, failure, standing.status().message());
+    if (*standing == Standing::kInChain) return Outcome::kOurs;
+    // Another's that its writer took back since, or that was cleaned up.
+    if (exists) return Outcome::kTaken;
+    if (*standing == Standing::kStray) return failure;
+    return NotKnown(manifest, failure, "newer versions do not say");
   }
   if (*outcome == Outcome::kOurs && durability == Durability::kCommit) {
     const arrow::Status synced = table.store->Sync({{manifest.path}});
@@ -137,11 +147,6 @@ arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& tr
   const bool published = outcome.ok() && *outcome == Outcome::kOurs;
   if (!unknown && !published) (void)table.store->Delete(path);
   return outcome;
-}
-
-arrow::Status Withdraw(const TableLocation& table, const Manifest& manifest) {
-  ARROW_RETURN_NOT_OK(table.store->Delete(manifest.path));
-  return table.store->Delete(TransactionPath(table, manifest));
 }
 
 arrow::Status SyncFiles(const TableLocation& table, Durability durability,

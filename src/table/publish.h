@@ -33,9 +33,6 @@ enum class Outcome : uint8_t {
 arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& transaction,
                                Durability durability, Manifest* manifest);
 
-// Takes a published manifest and its transaction file away again.
-arrow::Status Withdraw(const TableLocation& table, const Manifest& manifest);
-
 // Data and deletion files onto stable storage, where that is wanted.
 arrow::Status SyncFiles(const TableLocation& table, Durability durability,
                         const std::vector<std::string>& paths);

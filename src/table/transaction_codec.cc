@@ -21,6 +21,8 @@ using wire::Bytes;
 using wire::FieldView;
 using wire::Varint;
 
+constexpr uint32_t kParentField = 20001;  // ours alone: a 64-bit hash
+
 // Field of the Transaction message for each operation, in the order of Operation.
 constexpr std::array<uint32_t, std::variant_size_v<Operation>> kOperationFields = {
     100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 115, 112, 113, 114};
@@ -449,6 +451,7 @@ arrow::Result<Transaction> ParseTransaction(std::span<const std::byte> message, 
       case Bytes(3): transaction.tag = field.text(); return arrow::Status::OK();
       case Bytes(4):
         return wire::ReadStringMapEntry(field.payload, field.where, &transaction.properties);
+      case Varint(kParentField): transaction.parent = field.value; return arrow::Status::OK();
     }
     std::optional<Operation> operation;
     if (field.kind == wire::FieldKind::kBytes) {
@@ -492,6 +495,7 @@ std::string Serialize(const Transaction& transaction) {
     std::visit([&](const auto& operation) { Write(operation, &message); }, *transaction.operation);
     AppendBytes(kOperationFields[transaction.operation->index()], message, &out);
   }
+  AppendUnlessZero(kParentField, transaction.parent, &out);
   return out + transaction.unknown_fields;
 }
 

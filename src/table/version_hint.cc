@@ -13,10 +13,6 @@
 namespace glaive::table {
 namespace {
 
-std::string HintPath(const TableLocation& table) {
-  return table.Path("_versions/latest_version_hint.json");
-}
-
 bool IsTurnedOff() {
   const char* value = std::getenv("LANCE_USE_VERSION_HINT");
   if (value == nullptr) return false;
@@ -53,9 +49,13 @@ std::optional<VersionHint> ParseHint(std::string_view json) {
 
 }  // namespace
 
+std::string VersionHintPath(const TableLocation& table) {
+  return table.Path("_versions/latest_version_hint.json");
+}
+
 std::optional<VersionHint> ReadVersionHint(const TableLocation& table) {
   if (table.store->lists_cheaply() || IsTurnedOff()) return std::nullopt;
-  const auto bytes = table.store->ReadWhole(HintPath(table));
+  const auto bytes = table.store->ReadWhole(VersionHintPath(table));
   if (!bytes.ok()) return std::nullopt;
   return ParseHint((*bytes)->ToString());
 }
@@ -66,7 +66,7 @@ void WriteVersionHint(const TableLocation& table, const Manifest& manifest) {
   if (const auto uuid = TransactionUuidOf(manifest)) hint += ",\"transaction\":\"" + *uuid + '"';
   hint += '}';
   // A hint that is missing or old only costs its reader a look further.
-  (void)table.store->Put(HintPath(table), wire::AsBytes(hint));
+  (void)table.store->Put(VersionHintPath(table), wire::AsBytes(hint));
 }
 
 }  // namespace glaive::table

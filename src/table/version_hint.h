@@ -19,6 +19,8 @@ struct VersionHint {
   std::string transaction;  // may be empty
 };
 
+std::string VersionHintPath(const TableLocation& table);
+
 // Nothing where there is no hint to go by, or listing is cheap. Costs a request only elsewhere.
 std::optional<VersionHint> ReadVersionHint(const TableLocation& table);
 

@@ -135,6 +135,11 @@ arrow::Status HookedStore::Delete(const std::string& path) {
                 [&] { return inner_->Delete(path); });
 }
 
+arrow::Result<bool> HookedStore::DeleteIf(const io::ObjectInfo& seen) {
+  return Hook<bool>(*this, {.kind = StoreCallKind::kDelete, .path = seen.path},
+                    [&] { return inner_->DeleteIf(seen); });
+}
+
 arrow::Status HookedStore::Sync(std::span<const std::string> paths) {
   return Around({.kind = StoreCallKind::kSync,
                  .path = paths.empty() ? std::string() : paths.front(),

@@ -60,6 +60,7 @@ class HookedStore : public io::ObjectStore, public std::enable_shared_from_this<
   arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) override;
   arrow::Result<std::vector<io::ObjectInfo>> ListRecursive(const std::string& folder) override;
   arrow::Status Delete(const std::string& path) override;
+  arrow::Result<bool> DeleteIf(const io::ObjectInfo& seen) override;
   arrow::Status Sync(std::span<const std::string> paths) override;
   bool lists_cheaply() const override { return inner_->lists_cheaply(); }
 

@@ -1,0 +1,391 @@
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/memory_store.h"
+#include "table/chain.h"
+#include "table/commit.h"
+#include "table/manifest_file.h"
+#include "table/publish.h"
+#include "testing/hooked_store.h"
+#include "testing/matchers.h"
+
+// Commits beside other writers, creators and clean-ups, in an order that a store forces.
+namespace glaive::table {
+namespace {
+
+using glaive::testing::HookedStore;
+using glaive::testing::IsError;
+using glaive::testing::IsOk;
+using glaive::testing::StoreCall;
+using glaive::testing::StoreCallKind;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// Runs a function right before or after the first call of a kind to a path that ends in a text.
+class InterruptedStore final : public HookedStore {
+ public:
+  using HookedStore::HookedStore;
+
+  void Before(StoreCallKind kind, std::string end, std::function<void()> run) {
+    moments_.push_back({kind, std::move(end), std::move(run), /*is_before=*/true});
+  }
+  void After(StoreCallKind kind, std::string end, std::function<void()> run) {
+    moments_.push_back({kind, std::move(end), std::move(run), /*is_before=*/false});
+  }
+  // The answer of the first such call is lost.
+  void LoseAnswer(
+      StoreCallKind kind, std::string end, std::function<void()> run = [] {}) {
+    moments_.push_back({kind, std::move(end), std::move(run), false, /*loses_answer=*/true});
+  }
+
+  arrow::Status Around(const StoreCall& call,
+                       const std::function<arrow::Status()>& perform) override {
+    Moment moment = Take(call);
+    if (moment.run && moment.is_before) moment.run();
+    const arrow::Status status = perform();
+    if (moment.run && !moment.is_before) moment.run();
+    if (moment.loses_answer) return IOError({call.path}, "the answer is lost");
+    return status;
+  }
+
+ private:
+  struct Moment {
+    StoreCallKind kind = StoreCallKind::kHead;
+    std::string end;
+    std::function<void()> run;
+    bool is_before = false;
+    bool loses_answer = false;
+  };
+
+  Moment Take(const StoreCall& call) {
+    for (auto moment = moments_.begin(); moment != moments_.end(); ++moment) {
+      if (moment->kind != call.kind || !call.path.ends_with(moment->end)) continue;
+      Moment taken = std::move(*moment);
+      moments_.erase(moment);
+      return taken;
+    }
+    return {};
+  }
+
+  std::vector<Moment> moments_;
+};
+
+wire::DataFragment NewFragment(std::string path) {
+  wire::DataFile file{.path = std::move(path), .fields = {0}, .column_indices = {0}};
+  file.file_major_version = 2;
+  file.file_minor_version = 2;
+  return {.files = {std::move(file)}, .physical_rows = 10};
+}
+
+class CommitRacesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto memory = io::MakeMemoryStore();
+    calm_ = {memory, "/t", "memory://t"};
+    store_ = std::make_shared<InterruptedStore>(memory);
+    table_ = {store_, "/t", "memory://t"};
+  }
+
+  static Overwrite FirstRows() {
+    Overwrite overwrite{.fragments = {NewFragment("first")}};
+    overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    return overwrite;
+  }
+  ManifestPtr Create(const CommitOptions& options = {}) {
+    return CommitCreate(calm_, FirstRows(), options).ValueOrDie();
+  }
+  // By other writers, whom nothing interrupts.
+  ManifestPtr Append1(const std::string& path) {
+    return Commit(calm_, ReadLatestManifest(calm_).ValueOrDie(), Append{{NewFragment(path)}}, {})
+        .ValueOrDie();
+  }
+  void Remove(const ManifestPtr& version) {
+    ASSERT_THAT(calm_.store->Delete(version->path), IsOk());
+    ASSERT_THAT(calm_.store->Delete(TransactionPath(calm_, *version)), IsOk());
+  }
+  std::vector<std::string> Files() {
+    std::vector<std::string> files;
+    const arrow::Status visited = ReadLatestManifest(calm_).ValueOrDie()->fragments.Visit(
+        [&](const Fragment& fragment) -> arrow::Status {
+          ARROW_ASSIGN_OR_RAISE(const auto parsed, fragment.Parse());
+          files.push_back(parsed.files.front().path);
+          return arrow::Status::OK();
+        });
+    EXPECT_THAT(visited, IsOk());
+    return files;
+  }
+  std::vector<uint64_t> Versions() {
+    std::vector<uint64_t> versions;
+    for (const auto& entry : ListVersions(calm_).ValueOrDie()) versions.push_back(entry.version);
+    return versions;
+  }
+  static std::string NameOf(uint64_t version, NamingScheme scheme = NamingScheme::kV2) {
+    return "/" + ManifestName(version, scheme);
+  }
+
+  TableLocation calm_;  // the same place, without interruptions
+  TableLocation table_;
+  std::shared_ptr<InterruptedStore> store_;
+};
+
+TEST_F(CommitRacesTest, VersionsSayFromWhichTheyDescend) {
+  std::vector<ManifestPtr> versions = {Create()};
+  for (int i = 0; i < 40; ++i) versions.push_back(Append1(std::to_string(i)));
+  const Manifest& newest = *ReadLatestManifest(calm_).ValueOrDie();
+  EXPECT_THAT(newest.ancestors, SizeIs(kMaxAncestors));
+  EXPECT_EQ(Descends(newest, *versions[40]), Descent::kYes);
+  EXPECT_EQ(Descends(newest, *versions[39]), Descent::kYes);
+  EXPECT_EQ(Descends(newest, *versions[8]), Descent::kYes);
+  EXPECT_EQ(Descends(newest, *versions[7]), Descent::kUnknown);
+  EXPECT_EQ(Descends(newest, 39, ChainHash("another")), Descent::kNo);
+  EXPECT_EQ(Descends(*versions[3], newest), Descent::kNo);
+  // A first version is known to descend from none.
+  EXPECT_EQ(Descends(*versions[2], 0, ChainHash("another")), Descent::kNo);
+}
+
+// The number that was read of is free again, since a clean-up took the version that had it.
+TEST_F(CommitRacesTest, APutBelowTheNewestVersionIsNoCommit) {
+  const ManifestPtr base = Create();
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+    const ManifestPtr second = Append1("theirs");
+    Append1("theirs too");
+    Remove(second);
+  });
+  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "not compared"));
+  EXPECT_TRUE(IsRetryable(refused.status()));
+  EXPECT_THAT(Versions(), ElementsAre(1, 3));
+  EXPECT_THAT(Files(), ElementsAre("first", "theirs", "theirs too"));
+}
+
+// The same where more went than the one, and for an operation that is made anew.
+TEST_F(CommitRacesTest, AnOperationThatIsMadeAnewFollowsTheNewestVersionInTheEnd) {
+  const ManifestPtr base = Create();
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+    const ManifestPtr second = Append1("2");
+    const ManifestPtr third = Append1("3");
+    Append1("4");
+    Remove(second);
+    Remove(third);
+  });
+  const MakeOperation make = [&](const ManifestPtr&) -> arrow::Result<Operation> {
+    return Append{{NewFragment("ours")}};
+  };
+  const auto made = Commit(table_, base, make, {});
+  ASSERT_THAT(made.status(), IsOk());
+  EXPECT_EQ((*made)->version, 5);
+  EXPECT_THAT(Versions(), ElementsAre(1, 4, 5));
+  EXPECT_THAT(Files(), ElementsAre("first", "2", "3", "4", "ours"));
+}
+
+TEST_F(CommitRacesTest, ACommitThatOthersBuildOnAtOnceIsOne) {
+  const ManifestPtr base = Create();
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+    Append1("theirs");
+    Append1("theirs too");
+  });
+  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+  EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs", "theirs too"));
+  EXPECT_THAT(Versions(), ElementsAre(1, 2, 3, 4));
+}
+
+// A version of another engine does not name the one before it.
+TEST_F(CommitRacesTest, AVersionWithoutAncestorsIsJudgedByWhatItHolds) {
+  for (const bool descends : {true, false}) {
+    SetUp();
+    const ManifestPtr base = Create();
+    const auto put_like_others = [&](const ManifestPtr& on) {
+      Manifest next = *Commit(calm_, on, Append{{NewFragment("theirs")}}, {}).ValueOrDie();
+      ASSERT_THAT(calm_.store->Delete(next.path), IsOk());
+      next.ancestors.clear();
+      const auto found = Publish(
+          calm_,
+          {.read_version = 1, .uuid = NewUuid(), .operation = Append{{NewFragment("theirs")}}},
+          Durability::kNone, &next);
+      ASSERT_EQ(found.ValueOrDie(), Outcome::kOurs);
+    };
+    if (descends) {
+      store_->After(StoreCallKind::kPutIfAbsent, NameOf(2),
+                    [&] { put_like_others(ReadLatestManifest(calm_).ValueOrDie()); });
+      EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+      EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs"));
+    } else {
+      store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+        const ManifestPtr second = Append1("2");
+        put_like_others(second);
+        Remove(second);
+      });
+      EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
+                  IsError(ErrorKind::kCommitUnknown, "version 2"));
+      EXPECT_THAT(Files(), ElementsAre("first", "2", "theirs"));
+    }
+  }
+}
+
+// The put was done, its answer lost, and by the time of the look clean-ups took the version.
+TEST_F(CommitRacesTest, ACommitThatWasBuiltOnAndCleanedUpBeforeItIsLookedForIsOne) {
+  const ManifestPtr base = Create();
+  store_->LoseAnswer(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+    const ManifestPtr ours = ReadLatestManifest(calm_).ValueOrDie();
+    Append1("theirs");
+    Remove(ours);
+  });
+  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+  EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs"));
+}
+
+TEST_F(CommitRacesTest, NothingFollowsAVersionThatWasNotCompared) {
+  const ManifestPtr base = Create();
+  const ManifestPtr second = Append1("2");
+  Append1("3");
+  Remove(second);
+  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "version 2"));
+  EXPECT_TRUE(IsRetryable(refused.status()));
+  EXPECT_THAT(Versions(), ElementsAre(1, 3));
+}
+
+// What a writer that died between its put and its look left.
+TEST_F(CommitRacesTest, AStrayIsNotTakenForTheVersionOfItsNumber) {
+  const ManifestPtr base = Create();
+  const ManifestPtr second = Append1("2");
+  Append1("3");
+  Manifest stray = *second;
+  Remove(second);
+  ASSERT_EQ(Publish(calm_, {.read_version = 1, .uuid = NewUuid(), .operation = Append{}},
+                    Durability::kNone, &stray)
+                .ValueOrDie(),
+            Outcome::kOurs);
+  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "version 2"));
+  EXPECT_TRUE(IsRetryable(refused.status()));
+}
+
+// A listing that ran while 2 and 3 were put has 3 alone; another one is old.
+class OddListings final : public HookedStore {
+ public:
+  using HookedStore::HookedStore;
+  arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) override {
+    ARROW_ASSIGN_OR_RAISE(auto names, HookedStore::ListNames(folder));
+    std::erase_if(names, [&](const auto& name) { return hidden_.contains(name); });
+    return names;
+  }
+  arrow::Status Around(const StoreCall& call,
+                       const std::function<arrow::Status()>& perform) override {
+    if (call.kind == StoreCallKind::kPutIfAbsent) hidden_.clear();
+    return perform();
+  }
+  std::set<std::string> hidden_;
+};
+
+TEST_F(CommitRacesTest, VersionsThatAListingLacksAreLookedForByName) {
+  const ManifestPtr base = Create();
+  Append1("2");
+  Append1("3");
+  for (const std::set<std::string>& hidden :
+       {std::set{ManifestName(2, NamingScheme::kV2)}, std::set{ManifestName(3, NamingScheme::kV2)},
+        std::set{ManifestName(2, NamingScheme::kV2), ManifestName(3, NamingScheme::kV2)}}) {
+    const auto store = std::make_shared<OddListings>(calm_.store);
+    store->hidden_ = hidden;
+    EXPECT_THAT(Commit({store, "/t", "memory://t"}, base, Append{{NewFragment("ours")}}, {}),
+                IsOk());
+  }
+  EXPECT_THAT(Versions(), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(CommitRacesTest, ACreatorDoesNotYieldToAVersionMadeOfItsOwn) {
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(1), [&] { Append1("theirs"); });
+  ASSERT_THAT(CommitCreate(table_, FirstRows(), {}), IsOk());
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+  EXPECT_THAT(Files(), ElementsAre("first", "theirs"));
+}
+
+TEST_F(CommitRacesTest, ACreatorYieldsToATableWhoseFirstVersionIsGone) {
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(1), [&] {
+    const ManifestPtr first = Create();
+    Append1("theirs");
+    Remove(first);
+  });
+  EXPECT_THAT(CommitCreate(table_, FirstRows(), {}),
+              IsError(ErrorKind::kAlreadyExists, "already exists"));
+  EXPECT_THAT(Versions(), ElementsAre(2));
+}
+
+TEST_F(CommitRacesTest, ACreatorWithdrawsNothingAfterALookThatFailed) {
+  store_->LoseAnswer(StoreCallKind::kList, "/_versions");  // of the look before
+  EXPECT_FALSE(CommitCreate(table_, FirstRows(), {}).ok());
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(1), [&] {
+    for (int i = 0; i < 2; ++i) store_->LoseAnswer(StoreCallKind::kList, "/_versions");
+  });
+  EXPECT_THAT(CommitCreate(table_, FirstRows(), {}),
+              IsError(ErrorKind::kCommitUnknown, "another creator"));
+  EXPECT_THAT(Versions(), ElementsAre(1));
+}
+
+// The newer name is held while the older one is put: nobody may build upon it, or take it.
+TEST_F(CommitRacesTest, NobodyBuildsOnTheNameThatACreatorHolds) {
+  const CommitOptions v1 = {.naming_scheme = NamingScheme::kV1};
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(1), [&] {
+    EXPECT_EQ(LatestVersion(calm_).ValueOrDie(), std::nullopt);
+    EXPECT_THAT(ReadLatestManifest(calm_), IsError(ErrorKind::kNotFound, "was not found"));
+    for (const NamingScheme scheme : {NamingScheme::kV1, NamingScheme::kV2}) {
+      EXPECT_THAT(CommitCreate(calm_, FirstRows(), {.naming_scheme = scheme}),
+                  IsError(ErrorKind::kAlreadyExists, "already exists"));
+    }
+  });
+  // It dies before it lets go.
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(1, NamingScheme::kV1), [&] {
+    EXPECT_EQ(LatestVersion(calm_).ValueOrDie()->scheme, NamingScheme::kV1);
+    EXPECT_EQ(Append1("theirs")->naming_scheme, NamingScheme::kV1);
+  });
+  ASSERT_THAT(CommitCreate(table_, FirstRows(), v1), IsOk());
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+  EXPECT_THAT(calm_.store->ListNames("/t/_versions").ValueOrDie(),
+              ElementsAre("1.manifest", "2.manifest", "latest_version_hint.json"));
+}
+
+// The table was made anew, and its first version cleaned up: nothing says that it is another one
+// but that no version of it descends from the one read.
+TEST_F(CommitRacesTest, AVersionThatIsGoneDoesNotShowThatTheTableIsTheSame) {
+  const ManifestPtr old = Create();
+  for (const bool is_other : {true, false}) {
+    SetUp();
+    const ManifestPtr first = is_other ? Create() : old;
+    if (!is_other) {
+      Manifest again = *old;
+      ASSERT_TRUE(Publish(calm_, {.uuid = *TransactionUuidOf(*old), .operation = FirstRows()},
+                          Durability::kNone, &again)
+                      .ok());
+    }
+    Append1("2");
+    Remove(first);
+    const auto made = Commit(table_, old, Append{{NewFragment("ours")}}, {});
+    if (is_other) {
+      EXPECT_THAT(made, IsError(ErrorKind::kCommitConflict, "open it anew"));
+      EXPECT_TRUE(IsRetryable(made.status()));
+    } else {
+      EXPECT_THAT(made, IsOk());
+    }
+  }
+}
+
+TEST_F(CommitRacesTest, ABlindOverwriteWithATokenIsMadeOnce) {
+  const ManifestPtr base = Create();
+  const CommitOptions options = {.max_retries = 0,
+                                 .transaction_properties = {{kIdempotencyKey, "once"}}};
+  const auto made = Commit(table_, base, FirstRows(), options).ValueOrDie();
+  const auto again = Commit(table_, base, FirstRows(), options);
+  ASSERT_THAT(again.status(), IsOk());
+  EXPECT_EQ((*again)->version, made->version);
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+}
+
+}  // namespace
+}  // namespace glaive::table

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <arrow/result.h>
+
+#include "table/commit.h"
+#include "table/version_hint.h"
+
+// A table that was removed and made anew has other versions under the same numbers. A handle on the
+// old one would put its own fragments, whose files are gone, in place of the new table's.
+namespace glaive::table {
+
+// What the store says of the table that a version was read from.
+enum class Witness : uint8_t {
+  kSameTable,
+  kOtherTable,  // another version has its number
+  kSilent,      // the version is gone, which clean-ups do as well
+};
+
+// Nearly always the hint, where there is one, or the file of the transaction tells.
+arrow::Result<Witness> WitnessOf(const TableLocation& table, const Manifest& base,
+                                 const std::optional<VersionHint>& hint);
+
+// Whether two versions are certainly of one table: one is the other, or descends from it, or both
+// have a data file in common, the names of which are never used twice. False where nothing tells.
+bool AreOfOneTable(const Manifest& left, const Manifest& right);
+
+// OK if so; otherwise a conflict that may be tried again with a handle that is opened anew.
+arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base);
+
+// The conflict of a handle whose table is gone, or may be.
+arrow::Status OtherTable(Retry retry, uint64_t version);
+
+}  // namespace glaive::table
