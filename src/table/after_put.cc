@@ -20,9 +20,33 @@ bool IsGone(const arrow::Status& status) {
   return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
 }
 
-bool LooksTheSame(const Manifest& left, const Manifest& right) {
-  return left.fragments.totals() == right.fragments.totals() &&
-         left.max_fragment_id == right.max_fragment_id && left.next_row_id == right.next_row_id &&
+bool HaveSameFiles(const wire::DataFragment& left, const wire::DataFragment& right) {
+  const auto same_file = [](const wire::DataFile& one, const wire::DataFile& other) {
+    return one.path == other.path && one.base_id == other.base_id;
+  };
+  return std::ranges::equal(left.files, right.files, same_file) &&
+         left.deletion_file == right.deletion_file && left.overlays.size() == right.overlays.size();
+}
+
+arrow::Result<bool> HaveSameFragments(const FragmentTable& left, const FragmentTable& right) {
+  bool same = left.totals() == right.totals();
+  if (!same) return false;
+  ARROW_RETURN_NOT_OK(left.Visit([&](const Fragment& fragment) -> arrow::Status {
+    const auto other = right.Find(fragment.id());
+    same &= other.has_value();
+    if (!same || std::ranges::equal(fragment.message(), other->message())) {
+      return arrow::Status::OK();
+    }
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment one, fragment.Parse());
+    ARROW_ASSIGN_OR_RAISE(const wire::DataFragment two, other->Parse());
+    same = HaveSameFiles(one, two);
+    return arrow::Status::OK();
+  }));
+  return same;
+}
+
+bool HaveSameHeader(const Manifest& left, const Manifest& right) {
+  return left.max_fragment_id == right.max_fragment_id && left.next_row_id == right.next_row_id &&
          left.schema == right.schema && left.config == right.config &&
          left.table_metadata == right.table_metadata && left.base_paths == right.base_paths;
 }
@@ -37,8 +61,9 @@ arrow::Result<Standing> ByContent(const TableLocation& table, const VersionEntry
   ARROW_RETURN_NOT_OK(transaction.status());
   if (!*transaction || !(*transaction)->operation) return Standing::kUnknown;
   const auto made = Apply(put, *(*transaction)->operation);
-  if (!made.ok() || !LooksTheSame(*made, next)) return Standing::kUnknown;
-  return Standing::kInChain;
+  if (!made.ok() || !HaveSameHeader(*made, next)) return Standing::kUnknown;
+  ARROW_ASSIGN_OR_RAISE(const bool same, HaveSameFragments(made->fragments, next.fragments));
+  return same ? Standing::kInChain : Standing::kUnknown;
 }
 
 // By the lowest version above.

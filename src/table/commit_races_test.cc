@@ -138,7 +138,8 @@ class CommitRacesTest : public ::testing::Test {
 TEST_F(CommitRacesTest, VersionsSayFromWhichTheyDescend) {
   std::vector<ManifestPtr> versions = {Create()};
   for (int i = 0; i < 40; ++i) versions.push_back(Append1(std::to_string(i)));
-  const Manifest& newest = *ReadLatestManifest(calm_).ValueOrDie();
+  const ManifestPtr latest = ReadLatestManifest(calm_).ValueOrDie();
+  const Manifest& newest = *latest;
   EXPECT_THAT(newest.ancestors, SizeIs(kMaxAncestors));
   EXPECT_EQ(Descends(newest, *versions[40]), Descent::kYes);
   EXPECT_EQ(Descends(newest, *versions[39]), Descent::kYes);

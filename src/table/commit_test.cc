@@ -369,8 +369,8 @@ TEST_F(CommitTest, LargeManifestsAreReadInTwoReads) {
   EXPECT_EQ(std::get<Overwrite>(*made->operation).fragments.size(), 6001);
 }
 
-// An append by a handle: beside its data file these three, one look for what came meanwhile, and one
-// after the put.
+// An append by a handle: beside its data file these three, one look for what came meanwhile, and
+// one after the put.
 TEST_F(CommitTest, AnAppendIsThreePutsAndTwoListings) {
   const ManifestPtr base = Create();
   const auto store = std::make_shared<CountingStore>(table_.store);
