@@ -60,6 +60,19 @@ struct CachedDeletions {
   uint64_t memory_bytes() const { return vector->size() * sizeof(uint32_t); }
 };
 
+// What `read` gives of the newest version. One that went before it was read is not that any more.
+template <typename Read>
+auto ReadNewest(const table::TableLocation& location, Read read)
+    -> decltype(read(table::VersionEntry())) {
+  for (int look = 1;; ++look) {
+    ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
+    if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
+    auto found = read(*entry);
+    const bool has_gone = !found.ok() && KindOf(found.status()) == ErrorKind::kNotFound;
+    if (!has_gone || look == table::kMostLooksForNewest) return found;
+  }
+}
+
 }  // namespace
 
 Session::Session(uint64_t metadata_cache_bytes)
@@ -116,13 +129,8 @@ arrow::Result<table::DeletionVectorPtr> Session::State::OpenDeletions(
 
 arrow::Result<table::ManifestPtr> Session::State::LatestManifest(
     const table::TableLocation& location) {
-  for (int look = 1;; ++look) {
-    ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
-    if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
-    auto manifest = ManifestOrOneBefore(location, *entry);
-    const bool has_gone = !manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound;
-    if (!has_gone || look == table::kMostLooksForNewest) return manifest;
-  }
+  return ReadNewest(location,
+                    [&](const auto& entry) { return ManifestOrOneBefore(location, entry); });
 }
 
 arrow::Result<table::ManifestPtr> Session::State::ManifestOrOneBefore(
@@ -163,17 +171,20 @@ arrow::Result<table::ManifestPtr> Session::State::PassingManifest(
 }
 
 arrow::Result<WriteTarget> Session::State::LatestTarget(const table::TableLocation& location) {
-  ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(location));
-  if (!entry) return NotFound("Dataset at path {} was not found", location.uri);
-  ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, *entry));
-  const std::string key = KeyOf('t', location.store.get(), entry->path);
+  return ReadNewest(location, [&](const auto& entry) { return TargetOf(location, entry); });
+}
+
+arrow::Result<WriteTarget> Session::State::TargetOf(const table::TableLocation& location,
+                                                    const table::VersionEntry& entry) {
+  ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, entry));
+  const std::string key = KeyOf('t', location.store.get(), entry.path);
   if (stamp) {
     const auto cached = cache.Get<CachedTarget>(key);
     if (cached != nullptr && cached->file == *stamp) return cached->target;
   }
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, ManifestOrOneBefore(location, *entry));
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, ManifestOrOneBefore(location, entry));
   ARROW_ASSIGN_OR_RAISE(WriteTarget target, dataset::MakeWriteTarget(location, *manifest));
-  if (stamp && manifest->version == entry->version) {
+  if (stamp && manifest->version == entry.version) {
     cache.Put(key, std::make_shared<CachedTarget>(*stamp, target, dataset::MemoryBytes(target)),
               /*holds_file_open=*/false);
   }

@@ -33,6 +33,8 @@ struct Session::State final : read::FileCache {
   // The write target of the newest version, which is small enough to stay where the manifest does
   // not: then this costs the look-up of that version alone.
   arrow::Result<WriteTarget> LatestTarget(const table::TableLocation& location);
+  arrow::Result<WriteTarget> TargetOf(const table::TableLocation& location,
+                                      const table::VersionEntry& entry);
   arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,
                                                uint64_t version);
   arrow::Result<table::ManifestPtr> ManifestOf(const table::TableLocation& location,

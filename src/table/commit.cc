@@ -40,6 +40,13 @@ bool IsGone(const arrow::Status& status) {
   return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
 }
 
+bool HaveSameToken(const wire::StringMap& properties, const std::optional<Transaction>& theirs) {
+  const auto ours = properties.find(kIdempotencyKey);
+  if (ours == properties.end() || !theirs) return false;
+  const auto token = theirs->properties.find(kIdempotencyKey);
+  return token != theirs->properties.end() && token->second == ours->second;
+}
+
 arrow::Status NotCompared(uint64_t version, std::string_view why) {
   return CommitConflict(Retry::kYes, version, "this change was not compared with that version: {}",
                         why);
@@ -72,7 +79,6 @@ class PendingCommit {
   arrow::Status CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows);
   arrow::Status FitTo(ManifestPtr manifest, bool moved_rows);
   arrow::Result<ManifestPtr> FindEarlier() const;
-  bool HasOurToken(const std::optional<Transaction>& theirs) const;
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
   arrow::Result<ManifestPtr> Attempt();
   arrow::Result<ManifestPtr> Look(std::shared_ptr<Manifest> put);
@@ -95,34 +101,16 @@ class PendingCommit {
   RebasedFiles rebased_;
 };
 
-bool PendingCommit::HasOurToken(const std::optional<Transaction>& theirs) const {
-  const auto ours = transaction_.properties.find(kIdempotencyKey);
-  if (ours == transaction_.properties.end() || !theirs) return false;
-  const auto token = theirs->properties.find(kIdempotencyKey);
-  return token != theirs->properties.end() && token->second == ours->second;
-}
-
-// The version that has our token. A caller who does not know how an earlier call ended may have
-// looked at the table since.
+// A caller who does not know how an earlier call ended may have looked at the table since.
 arrow::Result<ManifestPtr> PendingCommit::FindEarlier() const {
   if (!transaction_.properties.contains(kIdempotencyKey)) return nullptr;
-  ARROW_ASSIGN_OR_RAISE(const auto entries, ListVersions(table_));
-  ManifestPtr newest;
-  for (const VersionEntry& entry : entries | std::views::reverse) {
-    // Those after the base are searched when they are compared with ours, which such a commit
-    // does not do.
-    if (entry.version > latest_->version && !is_blind()) continue;
-    const auto theirs = ReadTransaction(table_, entry);
-    if (!theirs.ok() && IsGone(theirs.status())) continue;
-    ARROW_RETURN_NOT_OK(theirs.status());
-    if (!HasOurToken(*theirs)) continue;
-    auto found = ReadManifest(table_, entry);
-    if (!found.ok() && IsGone(found.status())) continue;
-    ARROW_RETURN_NOT_OK(found.status());
-    ARROW_ASSIGN_OR_RAISE(const Standing standing, StandingOf(table_, **found));
-    if (standing != Standing::kStray) return found;
+  ARROW_ASSIGN_OR_RAISE(auto entries, ListVersions(table_));
+  // Those after the base are searched when they are compared with ours, which such a commit does
+  // not do.
+  if (!is_blind()) {
+    std::erase_if(entries, [&](const auto& entry) { return entry.version > latest_->version; });
   }
-  return nullptr;
+  return FindByToken(table_, entries, transaction_.properties);
 }
 
 arrow::Status PendingCommit::CheckAgainst(const std::optional<Transaction>& theirs,
@@ -161,7 +149,8 @@ arrow::Status PendingCommit::CheckNewer(const std::vector<VersionEntry>& newer, 
     if (!chain.Follows(*theirs)) {
       return NotCompared(entry.version - 1, "the next one was made of another of its number");
     }
-    if (HasOurToken(*theirs)) return ReadManifest(table_, entry).Value(&earlier_);
+    if (HaveSameToken(transaction_.properties, *theirs))
+      return ReadManifest(table_, entry).Value(&earlier_);
     ARROW_RETURN_NOT_OK(CheckAgainst(*theirs, entry.version));
     const bool known = *theirs && (*theirs)->operation;
     *moved_rows |= known && std::holds_alternative<Update>(*(*theirs)->operation);
@@ -184,7 +173,10 @@ arrow::Status PendingCommit::FitTo(ManifestPtr manifest, bool moved_rows) {
 
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
-  if (is_blind()) return arrow::Status::OK();
+  if (is_blind()) {
+    if (witness_ != Witness::kSilent) return arrow::Status::OK();
+    return NotCompared(latest_->version + 1, "the one before it, which was read, is gone");
+  }
   for (int look = 1; look <= kMostLooksForNewest; ++look) {
     ARROW_ASSIGN_OR_RAISE(const bool caught_up, TryToCatchUp());
     if (!caught_up) continue;
@@ -320,6 +312,25 @@ arrow::Result<ManifestPtr> PendingCommit::Run() {
 }
 
 }  // namespace
+
+arrow::Result<ManifestPtr> FindByToken(const TableLocation& table,
+                                       const std::vector<VersionEntry>& entries,
+                                       const wire::StringMap& properties) {
+  if (!properties.contains(kIdempotencyKey)) return nullptr;
+  for (const VersionEntry& entry : entries | std::views::reverse) {
+    const auto theirs = ReadTransaction(table, entry);
+    if (!theirs.ok() && IsGone(theirs.status())) continue;
+    ARROW_RETURN_NOT_OK(theirs.status());
+    if (!HaveSameToken(properties, *theirs)) continue;
+    auto found = ReadManifest(table, entry);
+    if (!found.ok() && IsGone(found.status())) continue;
+    ARROW_RETURN_NOT_OK(found.status());
+    if (IsDetached(entry.version)) return found;
+    ARROW_ASSIGN_OR_RAISE(const Standing standing, StandingOf(table, **found));
+    if (standing != Standing::kStray) return found;
+  }
+  return nullptr;
+}
 
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
                                   Operation operation, const CommitOptions& options) {

@@ -51,6 +51,9 @@ arrow::Result<VersionEntry> FindVersion(const TableLocation& table, uint64_t ver
 // detached versions are passed over. Empty where there is no _versions folder.
 arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table);
 
+// All detached versions, in no order.
+arrow::Result<std::vector<VersionEntry>> ListDetachedVersions(const TableLocation& table);
+
 // The newest version, or nothing where there is none. By one listing; where listings are dear, by
 // the hint that writers leave, which is checked: its version has to be there, and the next one not.
 arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& table);
@@ -69,6 +72,13 @@ arrow::Result<std::optional<Transaction>> ReadTransaction(const TableLocation& t
 
 // Property under which a commit is known to its caller: there is one version at most of each token.
 inline constexpr const char* kIdempotencyKey = "glaive.idempotency_token";
+
+// The version among `entries`, the last ones first, that was made with the token of `properties`.
+// Null where none was, or they have no token. One that is no part of the table's history does not
+// count.
+arrow::Result<ManifestPtr> FindByToken(const TableLocation& table,
+                                       const std::vector<VersionEntry>& entries,
+                                       const wire::StringMap& properties);
 
 enum class Durability : uint8_t { kNone, kCommit };
 

@@ -21,6 +21,12 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
     return Unsupported("detached commits to a table whose manifests have V1 names");
   }
   ARROW_RETURN_NOT_OK(CheckWritable(*base));
+  if (options.transaction_properties.contains(kIdempotencyKey)) {
+    ARROW_ASSIGN_OR_RAISE(const auto entries, ListDetachedVersions(table));
+    ARROW_ASSIGN_OR_RAISE(auto earlier,
+                          FindByToken(table, entries, options.transaction_properties));
+    if (earlier != nullptr) return earlier;
+  }
   ARROW_RETURN_NOT_OK(ReadRestored(table, &operation));
   ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*base, operation));

@@ -377,6 +377,17 @@ TEST_F(CommitRacesTest, AVersionThatIsGoneDoesNotShowThatTheTableIsTheSame) {
   }
 }
 
+TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
+  const ManifestPtr first = Create();
+  const ManifestPtr second = Append1("2");
+  store_->After(StoreCallKind::kPut, ".txn", [&] { Remove(first); });
+  const auto refused = Commit(table_, second, Restore{.version = 1, .content = {}}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "was to be restored"));
+  EXPECT_TRUE(IsRetryable(refused.status()));
+  EXPECT_THAT(Versions(), ElementsAre(2));
+  EXPECT_THAT(calm_.store->ListNames("/t/_transactions").ValueOrDie(), SizeIs(1));
+}
+
 TEST_F(CommitRacesTest, ABlindOverwriteWithATokenIsMadeOnce) {
   const ManifestPtr base = Create();
   const CommitOptions options = {.max_retries = 0,
@@ -386,6 +397,19 @@ TEST_F(CommitRacesTest, ABlindOverwriteWithATokenIsMadeOnce) {
   ASSERT_THAT(again.status(), IsOk());
   EXPECT_EQ((*again)->version, made->version);
   EXPECT_THAT(Versions(), ElementsAre(1, 2));
+}
+
+TEST_F(CommitRacesTest, ADetachedVersionWithATokenIsMadeOnce) {
+  const ManifestPtr base = Create();
+  const CommitOptions options = {.transaction_properties = {{kIdempotencyKey, "once"}},
+                                 .detached = true};
+  const Append rows = {{NewFragment("a")}};
+  const auto made = Commit(table_, base, rows, options).ValueOrDie();
+  EXPECT_EQ(Commit(table_, base, rows, options).ValueOrDie()->version, made->version);
+  EXPECT_THAT(ListDetachedVersions(calm_).ValueOrDie(), SizeIs(1));
+  const CommitOptions another = {.transaction_properties = {{kIdempotencyKey, "twice"}},
+                                 .detached = true};
+  EXPECT_NE(Commit(table_, base, rows, another).ValueOrDie()->version, made->version);
 }
 
 }  // namespace

@@ -281,6 +281,22 @@ arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table
   return entries;
 }
 
+arrow::Result<std::vector<VersionEntry>> ListDetachedVersions(const TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
+  std::vector<VersionEntry> entries;
+  for (const io::ObjectInfo& object : objects) {
+    std::string_view name = std::string_view(object.path).substr(object.path.rfind('/') + 1);
+    if (!name.starts_with('d') || !name.ends_with(kSuffix)) continue;
+    name.remove_prefix(1);
+    name.remove_suffix(kSuffix.size());
+    uint64_t version = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+    if (error != std::errc() || end != name.data() + name.size()) continue;
+    entries.push_back({version, object.path, NamingScheme::kV2, object.size_bytes});
+  }
+  return entries;
+}
+
 arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& table) {
   if (const auto hinted = ReadVersionHint(table)) {
     ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, hinted->version));

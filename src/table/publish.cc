@@ -75,6 +75,18 @@ arrow::Result<Outcome> Resolve(const TableLocation& table, const arrow::Status& 
   return outcome;
 }
 
+// A clean-up removes manifests first, and then looks for transactions that restore what they hold.
+// So it sees ours, or we see that the version is going.
+arrow::Status CheckRestored(const TableLocation& table, const Transaction& transaction) {
+  const auto* restore =
+      transaction.operation ? std::get_if<Restore>(&*transaction.operation) : nullptr;
+  if (restore == nullptr) return arrow::Status::OK();
+  const auto there = FindVersion(table, restore->version);
+  if (there.ok() || KindOf(there.status()) != ErrorKind::kNotFound) return there.status();
+  return CommitConflict(Retry::kYes, restore->version,
+                        "a clean-up removes that version, which was to be restored");
+}
+
 arrow::Result<Outcome> PutManifest(const TableLocation& table, const Transaction& transaction,
                                    Durability durability, const std::string& bytes,
                                    Manifest& manifest) {
@@ -140,7 +152,8 @@ arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& tr
   SignManifest(table, transaction, *manifest);
   const std::string bytes = Serialize(transaction);
   const std::string path = TransactionPath(table, *manifest);
-  const arrow::Status recorded = table.store->Put(path, wire::AsBytes(bytes));
+  arrow::Status recorded = table.store->Put(path, wire::AsBytes(bytes));
+  if (recorded.ok()) recorded = CheckRestored(table, transaction);
   auto outcome = recorded.ok() ? PutManifest(table, transaction, durability, bytes, *manifest)
                                : arrow::Result<Outcome>(recorded);
   const bool unknown = !outcome.ok() && KindOf(outcome.status()) == ErrorKind::kCommitUnknown;
