@@ -82,6 +82,7 @@ class PendingCommit {
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
   arrow::Result<ManifestPtr> Attempt();
   arrow::Result<ManifestPtr> Look(std::shared_ptr<Manifest> put);
+  arrow::Result<Standing> CheckBase(const Manifest& put);
   arrow::Status BackOff(uint32_t attempt, Duration first_attempt);
   // An overwrite that may not be tried again wants the version after the one read, or nothing.
   bool is_blind() const {
@@ -233,7 +234,8 @@ arrow::Result<ManifestPtr> PendingCommit::Attempt() {
 
 // Whether what was put became one of the table's versions. Null where it was taken back.
 arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
-  const auto standing = StandingOf(table_, *put);
+  auto standing = StandingOf(table_, *put);
+  if (standing.ok() && *standing == Standing::kInChain) standing = CheckBase(*put);
   if (!standing.ok() || *standing == Standing::kUnknown) {
     return CommitUnknown(
         Location{put->path},
@@ -246,6 +248,19 @@ arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
   static_cast<void>(TakeBack(table_, *put));
   was_taken_ = true;
   return nullptr;
+}
+
+// The table may have been removed, and made anew, since the base was seen in it.
+arrow::Result<Standing> PendingCommit::CheckBase(const Manifest& put) {
+  ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, std::nullopt));
+  if (witness_ == Witness::kSameTable) return Standing::kInChain;
+  if (witness_ == Witness::kSilent) {
+    ARROW_ASSIGN_OR_RAISE(const bool is_its_own, LiesInItsTable(table_, put));
+    if (is_its_own) return Standing::kInChain;
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto newest, LatestVersion(table_));
+  const bool was_built_on = newest && newest->version > put.version;
+  return was_built_on ? Standing::kUnknown : Standing::kStray;
 }
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that
@@ -285,6 +300,9 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
     if (attempt == 0) retry_deadline = std::min(deadline_, attempt_start + RetryTimeout());
     ARROW_ASSIGN_OR_RAISE(auto made, Attempt());
     if (made != nullptr) return made;
+    if (witness_ != Witness::kSameTable) {
+      return OtherTable(witness_ == Witness::kSilent ? Retry::kYes : Retry::kNo, latest_->version);
+    }
     if (attempt == 0) first_attempt = SteadyNow() - attempt_start;
     if (attempt + 1 == attempts || SteadyNow() >= retry_deadline) break;
     ARROW_RETURN_NOT_OK(BackOff(attempt, first_attempt));

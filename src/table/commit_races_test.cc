@@ -13,6 +13,7 @@
 #include "table/commit.h"
 #include "table/manifest_file.h"
 #include "table/publish.h"
+#include "testing/golden.h"
 #include "testing/hooked_store.h"
 #include "testing/matchers.h"
 
@@ -20,6 +21,7 @@
 namespace glaive::table {
 namespace {
 
+using glaive::testing::BytesOf;
 using glaive::testing::HookedStore;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
@@ -386,6 +388,40 @@ TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
   EXPECT_TRUE(IsRetryable(refused.status()));
   EXPECT_THAT(Versions(), ElementsAre(2));
   EXPECT_THAT(calm_.store->ListNames("/t/_transactions").ValueOrDie(), SizeIs(1));
+}
+
+// While a commit is under way.
+TEST_F(CommitRacesTest, ATableThatTakesThePlaceOfTheOneReadGetsNoVersionOfIt) {
+  for (const bool loses_its_first : {false, true}) {
+    SetUp();
+    const ManifestPtr base = Create();
+    store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+      ASSERT_THAT(calm_.store->DeleteFolder("/t"), IsOk());
+      const ManifestPtr first = Create();
+      if (loses_its_first) {
+        ASSERT_THAT(calm_.store->Delete(first->path), IsOk());
+      }
+    });
+    const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+    EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, loses_its_first ? "" : "is gone"));
+    EXPECT_THAT(Versions(), loses_its_first ? SizeIs(0) : SizeIs(1));
+  }
+}
+
+// Nothing but a tagged version is left below.
+TEST_F(CommitRacesTest, ACommitWhoseBaseIsCleanedUpStands) {
+  for (const bool keeps_one : {false, true}) {
+    SetUp();
+    const ManifestPtr first = Create();
+    const ManifestPtr second = Append1("2");
+    ASSERT_THAT(calm_.store->Put("/t/data/first", BytesOf("x")), IsOk());
+    store_->After(StoreCallKind::kPutIfAbsent, NameOf(3), [&] {
+      Remove(second);
+      if (!keeps_one) Remove(first);
+    });
+    EXPECT_THAT(Commit(table_, second, Append{{NewFragment("ours")}}, {}), IsOk());
+    EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
+  }
 }
 
 TEST_F(CommitRacesTest, ABlindOverwriteWithATokenIsMadeOnce) {

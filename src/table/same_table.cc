@@ -1,8 +1,11 @@
 #include "table/same_table.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "table/chain.h"
+#include "table/file_place.h"
+#include "table/manifest_file.h"
 #include "table/publish.h"
 
 namespace glaive::table {
@@ -64,6 +67,30 @@ bool AreOfOneTable(const Manifest& left, const Manifest& right) {
     case Descent::kUnknown: break;
   }
   return HaveFileInCommon(left, right);
+}
+
+arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& put) {
+  constexpr int kMostVersions = 8;  // some may be strays
+  ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
+  std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version >= put.version; });
+  int num_read = 0;
+  for (const VersionEntry& entry : entries | std::views::reverse) {
+    if (num_read == kMostVersions) break;
+    const auto older = ReadManifest(table, entry);
+    if (!older.ok() && KindOf(older.status()) == ErrorKind::kNotFound) continue;
+    ARROW_RETURN_NOT_OK(older.status());
+    if (AreOfOneTable(put, **older) || HaveFileInCommon(put, **older)) return true;
+    ++num_read;
+  }
+  if (num_read > 0) return false;
+  if (put.fragments.totals().num_fragments == 0) return true;
+  ARROW_ASSIGN_OR_RAISE(const wire::DataFragment oldest, put.fragments.At(0).Parse());
+  if (oldest.files.empty()) return true;
+  const wire::DataFile& file = oldest.files.front();
+  ARROW_ASSIGN_OR_RAISE(const FilePlace place,
+                        PlaceOf(table, put, FileKind::kData, file.path, file.base_id));
+  ARROW_ASSIGN_OR_RAISE(const auto found, place.store->Head(place.path));
+  return found.has_value();
 }
 
 arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base) {

@@ -30,6 +30,11 @@ bool AreOfOneTable(const Manifest& left, const Manifest& right);
 // OK if so; otherwise a conflict that may be tried again with a handle that is opened anew.
 arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base);
 
+// The same of a version that was just put as the newest one, of which no witness before it is left:
+// whether the table's older versions, or else a file that it has from them, show that it lies in
+// its own table.
+arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& put);
+
 // The conflict of a handle whose table is gone, or may be.
 arrow::Status OtherTable(Retry retry, uint64_t version);
 
