@@ -17,6 +17,7 @@
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "inspect/row_comparison.h"
+#include "table/after_put.h"
 #include "table/publish.h"
 
 namespace glaive {

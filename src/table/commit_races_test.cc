@@ -255,6 +255,29 @@ TEST_F(CommitRacesTest, NothingFollowsAVersionThatWasNotCompared) {
   EXPECT_THAT(Versions(), ElementsAre(1, 3));
 }
 
+// Versions of another engine, which do not say what they were made of.
+TEST_F(CommitRacesTest, AVersionThatIsMissingIsNoticedByItsNumber) {
+  const ManifestPtr base = Create();
+  ManifestPtr latest = base;
+  for (const std::string path : {"2", "3"}) {
+    auto next = std::make_shared<Manifest>(*latest);
+    ++next->version;
+    next->ancestors.clear();
+    ASSERT_TRUE(Publish(calm_,
+                        {.read_version = latest->version,
+                         .uuid = NewUuid(),
+                         .operation = Append{{NewFragment(path)}}},
+                        Durability::kNone, next.get())
+                    .ok());
+    if (latest != base) Remove(latest);
+    latest = next;
+  }
+  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "version 2"));
+  EXPECT_TRUE(IsRetryable(refused.status()));
+  EXPECT_THAT(Versions(), ElementsAre(1, 3));
+}
+
 // What a writer that died between its put and its look left.
 TEST_F(CommitRacesTest, AStrayIsNotTakenForTheVersionOfItsNumber) {
   const ManifestPtr base = Create();
@@ -388,6 +411,18 @@ TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
   EXPECT_TRUE(IsRetryable(refused.status()));
   EXPECT_THAT(Versions(), ElementsAre(2));
   EXPECT_THAT(calm_.store->ListNames("/t/_transactions").ValueOrDie(), SizeIs(1));
+}
+
+TEST_F(CommitRacesTest, NothingIsPutIntoATableThatIsNotTheOneRead) {
+  const ManifestPtr old = Create();
+  ASSERT_THAT(calm_.store->DeleteFolder("/t"), IsOk());
+  Create();
+  bool was_put = false;
+  store_->Before(StoreCallKind::kPutIfAbsent, "", [&] { was_put = true; });
+  const auto refused = Commit(table_, old, Append{{NewFragment("ours")}}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "another one is in its place"));
+  EXPECT_FALSE(IsRetryable(refused.status()));
+  EXPECT_FALSE(was_put);
 }
 
 // While a commit is under way.
