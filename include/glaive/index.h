@@ -22,7 +22,7 @@ struct IndexSegment {
   std::string uuid;              ///< 36 characters; the folder's name
   uint64_t dataset_version = 0;  ///< that it was built from
   int32_t format_version = 0;    ///< of the kind of index
-  /// Fragments that it answers for, ascending; some may be gone. Nothing: it does not say.
+  /// Fragments of the version that it answers for, ascending. Nothing: it does not say.
   std::optional<std::vector<uint64_t>> fragment_ids;
   std::optional<uint64_t> created_at_ms;  ///< since the Unix epoch, UTC
   std::optional<uint64_t> size_bytes;     ///< where the table says how large its files are

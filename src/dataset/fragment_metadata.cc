@@ -11,6 +11,7 @@
 #include "dataset/fragment_files.h"
 #include "dataset/fragment_state.h"
 #include "table/deletion_vector.h"
+#include "wire/relative_path.h"
 
 namespace glaive {
 namespace {
@@ -147,6 +148,8 @@ wire::DataFile DataFileFrom(const Json& json) {
   if (!json.is_object()) throw BadJson("a data file is not an object");
   wire::DataFile file;
   file.path = StringAt(json, "path");
+  // Files are read, copied and removed by it.
+  if (!wire::StaysBelow(file.path)) throw BadJson("'" + file.path + "' leaves the table's folder");
   file.fields = Integers(json, "fields", /*required=*/true);
   file.column_indices = Integers(json, "column_indices", /*required=*/false);
   file.file_major_version = OptionalInteger<uint32_t>(json, "file_major_version").value_or(0);

@@ -35,22 +35,14 @@ void CollectPaths(const std::vector<wire::Field>& fields, const std::string& pre
   }
 }
 
-std::vector<uint64_t> IdsIn(const table::FragmentSet& set) {
-  std::vector<uint64_t> ids;
-  for (const RowRange& range : set.ranges()) {
-    for (uint64_t id = range.begin; id < range.end; ++id) ids.push_back(id);
-  }
-  return ids;
-}
-
-IndexSegment SegmentOf(const table::Index& index) {
+IndexSegment SegmentOf(const table::Index& index, const table::FragmentTable& fragments) {
   const wire::IndexEntry& entry = index.entry;
   IndexSegment segment = {.uuid = table::UuidText(entry.uuid),
                           .dataset_version = entry.dataset_version,
                           .format_version = entry.index_version,
                           .created_at_ms = entry.created_at_ms,
                           .base_id = entry.base_id};
-  if (index.covered) segment.fragment_ids = IdsIn(*index.covered);
+  if (index.covered) segment.fragment_ids = fragments.IdsIn(index.covered->ranges());
   for (const wire::IndexFile& file : entry.files) {
     segment.size_bytes = segment.size_bytes.value_or(0) + file.size_bytes;
   }
@@ -100,7 +92,7 @@ arrow::Result<std::vector<Index>> ListIndices(const Dataset& dataset) {
         if (path != paths.end()) index.field_names.push_back(path->second);
       }
     }
-    index.segments.push_back(SegmentOf(entry));
+    index.segments.push_back(SegmentOf(entry, manifest.fragments));
   }
   std::vector<Index> indices;
   for (auto& [name, index] : by_name) {

@@ -111,6 +111,11 @@ void WriteIds(uint32_t number, const std::vector<int32_t>& ids, std::string* out
 arrow::Result<std::optional<std::vector<uint32_t>>> FragmentIds(const FieldView& bitmap) {
   if (bitmap.payload.empty()) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const auto ranges, table::ParseRoaring(bitmap.payload, bitmap.where));
+  // More than fit a manifest. A bitmap of a few bytes can name 2^32.
+  constexpr uint64_t kMostFragments = uint64_t{1} << 24;
+  if (const uint64_t count = CountRows(ranges); count > kMostFragments) {
+    return Unsupported(bitmap.where, "an index of {} fragments", count);
+  }
   std::vector<uint32_t> ids;
   for (const RowRange& range : ranges) {
     for (uint64_t id = range.begin; id < range.end; ++id) ids.push_back(static_cast<uint32_t>(id));

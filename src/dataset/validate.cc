@@ -122,16 +122,16 @@ class Validator {
           ARROW_ASSIGN_OR_RAISE(
               const auto ranges,
               table::ParseRoaring(wire::AsBytes(entry.fragment_bitmap), field.where));
-          for (const RowRange& range : ranges) {
-            for (const RowRange& other : covered[entry.name]) {
-              if (range.begin >= other.end || other.begin >= range.end) continue;
-              return Corrupt(Where(), "two segments of index '{}' cover fragment {}", entry.name,
-                             std::max(range.begin, other.begin));
-            }
-          }
           auto& all = covered[entry.name];
-          all.insert(all.end(), ranges.begin(), ranges.end());
-          return arrow::Status::OK();
+          const auto middle = all.insert(all.end(), ranges.begin(), ranges.end());
+          std::ranges::inplace_merge(all, middle, {}, &RowRange::begin);
+          const auto twice = std::ranges::adjacent_find(
+              all, [](const RowRange& left, const RowRange& right) {
+                return right.begin < left.end;
+              });
+          if (twice == all.end()) return arrow::Status::OK();
+          return Corrupt(Where(), "two segments of index '{}' cover fragment {}", entry.name,
+                         std::next(twice)->begin);
         });
   }
 

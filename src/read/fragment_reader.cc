@@ -15,6 +15,8 @@
 namespace glaive::read {
 namespace {
 
+constexpr uint64_t kMostRows = uint64_t{1} << 32;  // an address has 32 bits for the offset
+
 arrow::Result<std::shared_ptr<arrow::Array>> GoDown(std::shared_ptr<arrow::Array> array,
                                                     std::span<const int> path) {
   for (const int child : path) {
@@ -36,8 +38,8 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
   reader->first_live_row_ = first_live_row;
   ARROW_ASSIGN_OR_RAISE(reader->sources_, FindSources(*reader->projection_, reader->fragment_));
   ARROW_ASSIGN_OR_RAISE(reader->physical_rows_, PhysicalRows(reader->snapshot_, reader->fragment_));
-  if (reader->fragment_.files.empty() && reader->physical_rows_ > 0) {
-    return Corrupt({reader->snapshot_.manifest->path}, "fragment {} has {} rows, but no file",
+  if (reader->physical_rows_ > kMostRows) {
+    return Corrupt({reader->snapshot_.manifest->path}, "fragment {} has {} rows",
                    reader->fragment_.id, reader->physical_rows_);
   }
   ARROW_RETURN_NOT_OK(reader->OpenFiles());
@@ -79,8 +81,8 @@ arrow::Status FragmentReader::OpenFiles() {
       }
     }
   }
-  // Row ids and nulls are made without a file, but not on a manifest's word alone: as many as it
-  // says could fill the memory.
+  // Row ids and nulls are made without a file, but not on a manifest's word alone where a file can
+  // confirm it. There is none once all columns that had values were dropped.
   if (any || fragment_.files.empty()) return arrow::Status::OK();
   return OpenFile(fragment_.files.front()).status();
 }

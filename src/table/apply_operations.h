@@ -31,7 +31,8 @@ arrow::Status ApplyTo(Manifest& next, const UpdateMemWalState& operation);
 arrow::Status ApplyTo(Manifest& next, const Clone& clone);
 arrow::Status ApplyTo(Manifest& next, const UpdateBases& update);
 
-// Before 2.0 the columns of a file were those of its fields, one by one.
+// A path below the table's folder, and a column for each field; before 2.0 the columns of a file
+// were those of its fields, one by one.
 arrow::Status CheckFile(const wire::DataFile& file);
 
 // Ids come from the manifest's counter, in list order; a fragment whose id is not 0 brings one that
@@ -48,7 +49,8 @@ wire::RowSequence AllOfVersion(const wire::DataFragment& fragment, uint64_t vers
 // Fields that a file of the schema may hold columns of: its own, and the hidden row lineage.
 std::set<int32_t> LiveFields(const wire::Schema& schema);
 
-// Drops files that hold nothing live; whether there were any.
+// Drops files that hold nothing live; whether there were any. One stays in any case: it says how
+// many rows there are, and other readers refuse a fragment without a file.
 bool DropDeadFiles(const std::set<int32_t>& live, wire::DataFragment& fragment);
 
 // Puts back what the messages of `before` held beyond what this build knows, as far as `after` has

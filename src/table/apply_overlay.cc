@@ -26,21 +26,18 @@ constexpr Location kOperation = {"(operation)"};
 constexpr const char* kEnabled = "LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES";
 
 arrow::Result<std::vector<RowRange>> CoveredRows(const DataOverlayFile& overlay) {
-  std::vector<uint64_t> rows;
+  std::vector<RowRange> all;
   for (const std::string& bitmap : overlay.offset_bitmaps) {
     ARROW_ASSIGN_OR_RAISE(const auto ranges, ParseRoaring(wire::AsBytes(bitmap), kOperation));
-    for (const RowRange& range : ranges) {
-      for (uint64_t row = range.begin; row < range.end; ++row) rows.push_back(row);
-    }
+    all.insert(all.end(), ranges.begin(), ranges.end());
   }
-  std::ranges::sort(rows);
+  std::ranges::sort(all, {}, &RowRange::begin);
   std::vector<RowRange> covered;
-  for (const uint64_t row : rows) {
-    if (!covered.empty() && covered.back().end > row) continue;
-    if (!covered.empty() && covered.back().end == row) {
-      ++covered.back().end;
+  for (const RowRange& range : all) {
+    if (!covered.empty() && range.begin <= covered.back().end) {
+      covered.back().end = std::max(covered.back().end, range.end);
     } else {
-      covered.push_back({row, row + 1});
+      covered.push_back(range);
     }
   }
   return covered;

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "table/conflict.h"
 #include "table/row_ids.h"
+#include "wire/relative_path.h"
 
 namespace glaive::table {
 
@@ -14,6 +15,9 @@ using wire::DataFile;
 using wire::DataFragment;
 
 arrow::Status CheckFile(const DataFile& file) {
+  if (!wire::StaysBelow(file.path)) {
+    return InvalidInput("data file '{}' is not below the table's folder", file.path);
+  }
   const bool names_columns = file.file_major_version >= 2;
   if (file.fields.empty() || (names_columns && file.fields.size() != file.column_indices.size())) {
     return InvalidInput("data file {} has {} fields in {} columns", file.path, file.fields.size(),
@@ -55,9 +59,19 @@ std::set<int32_t> LiveFields(const wire::Schema& schema) {
 }
 
 bool DropDeadFiles(const std::set<int32_t>& live, DataFragment& fragment) {
-  return std::erase_if(fragment.files, [&](const DataFile& file) {
-           return std::ranges::none_of(file.fields, [&](int32_t id) { return live.contains(id); });
-         }) > 0;
+  const auto is_dead = [&](const DataFile& file) {
+    return std::ranges::none_of(file.fields, [&](int32_t id) { return live.contains(id); });
+  };
+  if (!std::ranges::all_of(fragment.files, is_dead)) {
+    return std::erase_if(fragment.files, is_dead) > 0;
+  }
+  if (fragment.files.size() < 2) return false;
+  const auto smallest =
+      std::ranges::min_element(fragment.files, {}, [](const DataFile& file) {
+        return std::pair(file.file_size_bytes == 0, file.file_size_bytes);
+      });
+  fragment.files = {DataFile(*smallest)};
+  return true;
 }
 
 void KeepUnknownFields(const DataFragment& before, DataFragment& after) {

@@ -75,6 +75,7 @@ struct MergedFragments {
 
 arrow::Status Add(const Manifest& next, const DataFragment& theirs, std::set<uint64_t>& named,
                   MergedFragments& merged) {
+  for (const DataFile& file : theirs.files) ARROW_RETURN_NOT_OK(CheckFile(file));
   const std::optional<Fragment> view = next.fragments.Find(theirs.id);
   if (!view || named.contains(theirs.id)) {
     if (theirs.id != 0 && !named.insert(theirs.id).second) {

@@ -9,6 +9,7 @@
 #include "table/overlays.h"
 #include "table/roaring.h"
 #include "table/row_lineage.h"
+#include "table/row_origins.h"
 #include "wire/fields.h"
 
 namespace glaive::table {
@@ -34,8 +35,46 @@ arrow::Result<wire::RowSequence> RefreshVersions(const DataFragment& fragment,
   return wire::InlineSequence{SerializeRowVersions(WithVersion(runs, changed, version))};
 }
 
-// What changes of a fragment are its files and deletions. Its lineage is that of its rows, which
-// stay where they are, and overlays may have been laid since the operation was made.
+// Where the columns of live fields lie.
+using Columns = std::map<int32_t, std::pair<std::string, std::optional<uint32_t>>>;
+
+Columns ColumnsOf(const DataFragment& fragment, const std::set<int32_t>& live) {
+  Columns columns;
+  for (const DataFile& file : fragment.files) {
+    for (const int32_t id : file.fields) {
+      if (live.contains(id)) columns.emplace(id, std::pair(file.path, file.base_id));
+    }
+  }
+  return columns;
+}
+
+// An update brings a fragment as it was read, with what it changed. Files that are not the table's
+// any more were read from a version whose columns have been written anew since, and files of its
+// own are columns that it does not say it rewrites: either would undo or lose values in silence.
+arrow::Status CheckColumnsStand(const Manifest& next, const DataFragment& current,
+                                const DataFragment& theirs, const std::set<int32_t>& live,
+                                const std::set<int32_t>& fields_modified) {
+  const std::set<int32_t> rewritten = RelatedFields(next.schema, fields_modified);
+  const Columns now = ColumnsOf(current, live);
+  for (const auto& [id, place] : ColumnsOf(theirs, live)) {
+    const auto found = now.find(id);
+    if (rewritten.contains(id) || (found != now.end() && found->second == place)) continue;
+    return CommitConflict(Retry::kYes, next.version - 1,
+                          "an update brings column {} of fragment {} in {}, where the table does "
+                          "not have it, and does not say that it rewrites it",
+                          id, current.id, place.first);
+  }
+  return arrow::Status::OK();
+}
+
+// Whether it brings files with other values, as callers say by the mode or by naming the fields.
+bool WritesColumns(const Update& update) {
+  return update.mode == Update::Mode::kRewriteColumns || !update.fields_modified.empty();
+}
+
+// What changes of a fragment are its deletions, and its files where columns are rewritten. Its
+// lineage is that of its rows, which stay where they are, and overlays may have been laid since the
+// operation was made.
 arrow::Result<DataFragment> Updated(const Manifest& next, const Update& update,
                                     const std::set<int32_t>& live, const DataFragment& theirs) {
   ARROW_ASSIGN_OR_RAISE(DataFragment fragment, ParseExisting(next, theirs.id));
@@ -44,17 +83,20 @@ arrow::Result<DataFragment> Updated(const Manifest& next, const Update& update,
     return InvalidInput("an update leaves {} of the {} rows of fragment {}", theirs.physical_rows,
                         fragment.physical_rows, fragment.id);
   }
+  std::set<int32_t> rewritten;
+  for (const uint32_t id : update.fields_modified) rewritten.insert(static_cast<int32_t>(id));
   const bool in_place = update.mode == Update::Mode::kRewriteColumns;
-  if (in_place) {
-    std::set<int32_t> rewritten;
-    for (const uint32_t id : update.fields_modified) rewritten.insert(static_cast<int32_t>(id));
-    ARROW_RETURN_NOT_OK(HideOverlays(fragment, rewritten, {next.path}));
+  if (!in_place || !rewritten.empty()) {
+    ARROW_RETURN_NOT_OK(CheckColumnsStand(next, fragment, theirs, live, rewritten));
   }
   const DataFragment before = fragment;
-  fragment.files = theirs.files;
   fragment.deletion_file = theirs.deletion_file;
+  if (in_place) ARROW_RETURN_NOT_OK(HideOverlays(fragment, rewritten, {next.path}));
+  if (WritesColumns(update)) {
+    fragment.files = theirs.files;
+    DropDeadFiles(live, fragment);
+  }
   KeepUnknownFields(before, fragment);
-  DropDeadFiles(live, fragment);
   ARROW_RETURN_NOT_OK(DropDeadOverlays(live, fragment, {next.path}).status());
   const auto offsets = update.updated_fragment_offsets.find(fragment.id);
   if (in_place && next.has_stable_row_ids() && offsets != update.updated_fragment_offsets.end()) {
@@ -63,70 +105,6 @@ arrow::Result<DataFragment> Updated(const Manifest& next, const Update& update,
   }
   return fragment;
 }
-
-// The versions that made rows, by their ids, of the fragments that an update takes rows from.
-class RowOrigins {
- public:
-  arrow::Status Add(const DataFragment& fragment) {
-    ARROW_ASSIGN_OR_RAISE(const RowIdSequence ids, RowIdsOf(fragment, kOperation));
-    ARROW_ASSIGN_OR_RAISE(const auto versions, CreatedVersionsOf(fragment, kOperation));
-    auto version = versions.begin();
-    uint64_t left = version == versions.end() ? 0 : version->num_rows;
-    for (RowIdSequence::Run run : ids.runs()) {
-      while (run.length > 0) {
-        while (left == 0) left = (++version)->num_rows;
-        const uint64_t length = std::min(run.length, left);
-        origins_.push_back({run.first, run.first + length, version->version});
-        run.first += length;
-        run.length -= length;
-        left -= length;
-      }
-    }
-    return arrow::Status::OK();
-  }
-
-  // Ids that follow each other and are of one version become one origin.
-  void Finish() {
-    std::ranges::stable_sort(origins_, {}, &Origin::begin);
-    size_t last = 0;
-    for (size_t i = 1; i < origins_.size(); ++i) {
-      const Origin& next = origins_[i];
-      if (next.begin == origins_[last].end && next.version == origins_[last].version) {
-        origins_[last].end = next.end;
-      } else {
-        origins_[++last] = next;
-      }
-    }
-    if (!origins_.empty()) origins_.resize(last + 1);
-  }
-
-  // The versions of rows [first, first + length), `inserted` for those of no origin.
-  void Find(uint64_t first, uint64_t length, uint64_t inserted,
-            std::vector<VersionRun>* versions) const {
-    const uint64_t end = first + length;
-    while (first < end) {
-      auto next = std::ranges::upper_bound(origins_, first, {}, &Origin::begin);
-      const auto origin = next == origins_.begin() ? origins_.end() : std::prev(next);
-      const bool found = origin != origins_.end() && first < origin->end;
-      uint64_t until = found ? origin->end : end;
-      if (next != origins_.end()) until = std::min(until, next->begin);
-      until = std::min(until, end);
-      const uint64_t version = found ? origin->version : inserted;
-      if (versions->empty() || versions->back().version != version)
-        versions->push_back({0, version});
-      versions->back().num_rows += until - first;
-      first = until;
-    }
-  }
-
- private:
-  struct Origin {
-    uint64_t begin;
-    uint64_t end;
-    uint64_t version;
-  };
-  std::vector<Origin> origins_;
-};
 
 // The rows of a new fragment that come from somewhere: they come first and bring their ids.
 arrow::Result<RowIdSequence> MovedRows(const DataFragment& fragment) {

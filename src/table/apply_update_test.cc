@@ -136,6 +136,46 @@ TEST(ApplyUpdateTest, ColumnsRewrittenInPlace) {
   EXPECT_THAT(Apply(before, outside), IsError(ErrorKind::kInvalidInput, "row 10 of fragment 0"));
 }
 
+TEST(ApplyUpdateTest, RowsAreTakenFromTheFilesThatTheTableHas) {
+  const Manifest read = TwoFragments(false);
+  DataFragment rewritten = Parsed(read, 0);
+  rewritten.files[0].fields[1] = wire::kTombstoneFieldId;
+  rewritten.files.push_back(File("b again", {1}));
+  const Update columns{.updated_fragments = {rewritten},
+                       .fields_modified = {1},
+                       .mode = Update::Mode::kRewriteColumns};
+  const Manifest latest = Apply(read, columns).ValueOrDie();
+  // Made from a version whose files were others: its deletions would come with old values.
+  const Update stale{.updated_fragments = {WithDeletions(read, 0, 1)},
+                     .new_fragments = {NewFragment("moved", 1)}};
+  const auto refused = Apply(latest, stale).status();
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "column 1 of fragment 0 in f0"));
+  EXPECT_TRUE(IsRetryable(refused));
+  const Update other_column{.updated_fragments = {Parsed(read, 0)}, .fields_modified = {0}};
+  EXPECT_THAT(Apply(latest, other_column), IsError(ErrorKind::kCommitConflict, "column 1"));
+
+  // What it does not name stays as it is, its sizes too.
+  DataFragment bare = WithDeletions(latest, 0, 1);
+  bare.files.pop_back();
+  bare.files[0].file_size_bytes = 77;
+  const Manifest next = Apply(latest, Update{.updated_fragments = {bare}}).ValueOrDie();
+  EXPECT_EQ(Parsed(next, 0).files, Parsed(latest, 0).files);
+  EXPECT_EQ(Parsed(next, 0).deletion_file, bare.deletion_file);
+}
+
+TEST(ApplyUpdateTest, RowsThatMoveTwiceKeepWhenTheyAndTheirNeighboursWereMade) {
+  const Manifest before = TwoFragments(true);
+  const Update first{.updated_fragments = {WithDeletions(before, 0, 1)},
+                     .new_fragments = {NewFragment("moved", 1, {{5, 6}})}};
+  const Manifest moved = Apply(before, first).ValueOrDie();
+  const Update second{.removed_fragment_ids = {2},
+                      .updated_fragments = {WithDeletions(moved, 0, 2)},
+                      .new_fragments = {NewFragment("again", 2, {{5, 7}})}};
+  const Manifest next = Apply(moved, second).ValueOrDie();
+  EXPECT_THAT(CreatedVersionsOf(Parsed(next, 3), {"m"}).ValueOrDie(),
+              ElementsAre(VersionRun{2, 1}));
+}
+
 TEST(ApplyUpdateTest, FilesOfADroppedColumnStayDropped) {
   Manifest before = TwoFragments(false);
   DataFragment stale = WithDeletions(before, 0, 1);

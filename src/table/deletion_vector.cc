@@ -54,7 +54,8 @@ arrow::Result<std::vector<uint32_t>> ReadArrowFile(const std::shared_ptr<arrow::
 }
 
 arrow::Result<std::vector<uint32_t>> ReadBitmapFile(const std::shared_ptr<arrow::Buffer>& bytes,
-                                                    uint64_t physical_rows, Location where) {
+                                                    uint64_t physical_rows, uint64_t num_deleted,
+                                                    Location where) {
   const std::span raw(reinterpret_cast<const std::byte*>(bytes->data()),
                       static_cast<size_t>(bytes->size()));
   ARROW_ASSIGN_OR_RAISE(const auto ranges, ParseRoaring(raw, where));
@@ -63,7 +64,12 @@ arrow::Result<std::vector<uint32_t>> ReadBitmapFile(const std::shared_ptr<arrow:
     return Corrupt(where, "row {} is deleted of a fragment of {}", ranges.back().end - 1,
                    physical_rows);
   }
-  offsets.reserve(CountRows(ranges));
+  // A few bytes can name 2^32 rows: how many there are is looked at before they are listed.
+  const uint64_t num_rows = CountRows(ranges);
+  if (num_deleted != 0 && num_rows != num_deleted) {
+    return Corrupt(where, "{} rows are deleted, the manifest says {}", num_rows, num_deleted);
+  }
+  offsets.reserve(num_rows);
   for (const RowRange& range : ranges) {
     for (uint64_t i = range.begin; i < range.end; ++i) offsets.push_back(static_cast<uint32_t>(i));
   }
@@ -152,7 +158,9 @@ arrow::Result<DeletionVectorPtr> ReadDeletionFile(const TableLocation& table,
     case wire::DeletionFileType::kArrowArray:
       read = ReadArrowFile(bytes, physical_rows, where);
       break;
-    case wire::DeletionFileType::kBitmap: read = ReadBitmapFile(bytes, physical_rows, where); break;
+    case wire::DeletionFileType::kBitmap:
+      read = ReadBitmapFile(bytes, physical_rows, file.num_deleted_rows, where);
+      break;
     default:
       return Unsupported(where, "deletion files of type {}", static_cast<uint32_t>(file.file_type));
   }

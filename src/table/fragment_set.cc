@@ -28,15 +28,6 @@ bool FragmentSet::ContainsAny(std::span<const uint64_t> ids) const {
   return std::ranges::any_of(ids, [&](uint64_t id) { return Contains(id); });
 }
 
-bool FragmentSet::Any(const std::function<bool(uint64_t)>& is) const {
-  for (const RowRange& range : ranges_) {
-    for (uint64_t id = range.begin; id < range.end; ++id) {
-      if (is(id)) return true;
-    }
-  }
-  return false;
-}
-
 void FragmentSet::Add(std::vector<uint64_t> ids) {
   std::vector<RowRange> all = std::move(ranges_);
   for (const uint64_t id : ids) all.push_back({id, id + 1});

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +26,6 @@ class FragmentSet {
   bool Contains(uint64_t id) const;
   bool ContainsAll(std::span<const uint64_t> ids) const;
   bool ContainsAny(std::span<const uint64_t> ids) const;
-  // Whether one of the ids fulfils `is`, asked in ascending order.
-  bool Any(const std::function<bool(uint64_t)>& is) const;
 
   // In any order; REQUIRES: ids below 2^32.
   void Add(std::vector<uint64_t> ids);

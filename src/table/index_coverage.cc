@@ -24,7 +24,7 @@ bool AddRelated(const wire::Field& field, const std::set<int32_t>& fields, bool 
 
 bool AnswersForSome(const Index& index, const FragmentTable& fragments) {
   if (!index.covered) return true;  // not known is not none
-  return index.covered->Any([&](uint64_t id) { return fragments.Find(id).has_value(); });
+  return fragments.HasAnyIn(index.covered->ranges());
 }
 
 // Segments without a time come last.

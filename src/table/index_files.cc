@@ -23,12 +23,17 @@ arrow::Result<std::vector<IndexFolder>> IndexFolders(const std::string& index_se
                                                      Location where) {
   constexpr uint32_t kIndices = 1;
   constexpr uint32_t kBaseId = 9;
+  constexpr size_t kUuidBytes = 16;  // any other number would name no folder, or all of them
   std::vector<IndexFolder> folders;
   ARROW_RETURN_NOT_OK(wire::VisitFields(
       wire::AsBytes(index_section), where, "IndexSection",
       [&](const wire::FieldView& field) -> arrow::Status {
         if (field.key() != wire::Bytes(kIndices)) return arrow::Status::OK();
         ARROW_ASSIGN_OR_RAISE(const auto entry, wire::ParseIndexEntry(field.payload, field.where));
+        if (entry.uuid.size() != kUuidBytes) {
+          return Corrupt(field.where, "index '{}' has an id of {} bytes", entry.name,
+                         entry.uuid.size());
+        }
         IndexFolder folder{.name = UuidText(entry.uuid), .base_id = std::nullopt};
         ARROW_RETURN_NOT_OK(wire::VisitFields(field.payload, field.where, "IndexMetadata",
                                               [&](const wire::FieldView& inner) {

@@ -9,6 +9,7 @@
 #include "core/ranges.h"
 #include "table/chain.h"
 #include "wire/fields.h"
+#include "wire/relative_path.h"
 
 namespace glaive::table {
 namespace {
@@ -55,7 +56,10 @@ arrow::Status Reader::Read(const FieldView& field) {
     case Varint(9): manifest.reader_feature_flags = field.value; break;
     case Varint(10): manifest.writer_feature_flags = field.value; break;
     case Varint(11): manifest.max_fragment_id = field.uint32(); break;
-    case Bytes(12): manifest.transaction_file = field.text(); break;
+    case Bytes(12):
+      manifest.transaction_file = field.text();
+      if (manifest.transaction_file.empty()) break;
+      return wire::CheckStaysBelow(manifest.transaction_file, "the transaction", field.where);
     case Bytes(13): return ReadWriterVersion(field);
     case Varint(14): manifest.next_row_id = field.value; break;
     case Bytes(15): return ReadDataFormat(field);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "table/deletion_vector.h"
+#include "table/field_identity.h"
 #include "table/index_coverage.h"
 #include "table/roaring.h"
 #include "wire/fields.h"
@@ -117,14 +118,12 @@ arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& la
   const std::set<int32_t> fields =
       RelatedFields(latest.schema, {index.entry.fields.begin(), index.entry.fields.end()});
   std::vector<uint64_t> stale;
-  for (const RowRange& range : index.covered->ranges()) {
-    for (uint64_t id = range.begin; id < range.end; ++id) {
-      const auto before = seen.fragments.Find(id);
-      const auto now = latest.fragments.Find(id);
-      if (!before || !now) continue;
-      ARROW_ASSIGN_OR_RAISE(const bool changed, WasWrittenAnew(*before, *now, fields));
-      if (changed) stale.push_back(id);
-    }
+  for (const uint64_t id : seen.fragments.IdsIn(index.covered->ranges())) {
+    const auto now = latest.fragments.Find(id);
+    if (!now) continue;
+    ARROW_ASSIGN_OR_RAISE(const bool changed,
+                          WasWrittenAnew(*seen.fragments.Find(id), *now, fields));
+    if (changed) stale.push_back(id);
   }
   if (stale.empty()) return message;
   index.covered->Remove(std::move(stale));
@@ -135,6 +134,8 @@ arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& la
 
 arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                      Operation* operation, RebasedFiles* files) {
+  ARROW_RETURN_NOT_OK(CheckFieldsStand(seen, latest, *operation));
+  if (auto* project = std::get_if<Project>(operation)) return CarryMetadata(seen, latest, project);
   if (auto* deletion = std::get_if<Delete>(operation)) {
     return RebaseRows(table, seen, latest, *deletion, deletion->deleted_fragment_ids, files);
   }

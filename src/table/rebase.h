@@ -18,8 +18,10 @@ struct RebasedFiles {
 // Makes a Delete or an Update that was read from `seen` one that follows `latest`: where a fragment
 // got another deletion file meanwhile, a new one holds both vectors; a fragment with no row left is
 // removed. A retryable CommitConflict if one of our rows is gone already. An index that a
-// CreateIndex brings does not cover fragments whose columns were written anew since it was built.
-// The operation's other fragments, and other operations, are left alone.
+// CreateIndex brings does not cover fragments whose columns were written anew since it was built. A
+// Project takes on metadata that was changed meanwhile. Also a retryable CommitConflict if a file
+// that is brought was written for a field whose id another one has got since. The operation's other
+// fragments, and other operations, are left alone.
 arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                      Operation* operation, RebasedFiles* files);
 

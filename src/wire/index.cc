@@ -2,7 +2,10 @@
 
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "wire/message.h"
+#include "wire/relative_path.h"
 
 namespace glaive::wire {
 namespace {
@@ -77,6 +80,10 @@ arrow::Result<IndexEntry> ParseIndexEntry(std::span<const std::byte> message, Lo
       default: reader.skip();
     }
   }));
+  for (const IndexFile& file : entry.files) {
+    ARROW_RETURN_NOT_OK(
+        CheckStaysBelow(file.path, fmt::format("a file of index '{}'", entry.name), where));
+  }
   return entry;
 }
 
