@@ -1,43 +1,12 @@
 // Any text as a predicate: it may be refused, and what is accepted is evaluated.
 #include <string_view>
 
-#include <arrow/array.h>
-#include <arrow/builder.h>
-#include <arrow/record_batch.h>
-#include <arrow/type.h>
-
 #include "bytes.h"
 #include "query/filter.h"
-
-namespace {
-
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> MakeRows() {
-  ARROW_RETURN_NOT_OK(glaive::query::InitCompute());
-  const auto schema =
-      arrow::schema({arrow::field("i", arrow::int64()), arrow::field("s", arrow::utf8()),
-                     arrow::field("f", arrow::float64()), arrow::field("b", arrow::boolean())});
-  arrow::Int64Builder i;
-  arrow::StringBuilder s;
-  arrow::DoubleBuilder f;
-  arrow::BooleanBuilder b;
-  for (int row = 0; row < 4; ++row) {
-    ARROW_RETURN_NOT_OK(i.Append(row));
-    ARROW_RETURN_NOT_OK(row == 2 ? s.AppendNull() : s.Append("x%_"));
-    ARROW_RETURN_NOT_OK(f.Append(row / 3.0));
-    ARROW_RETURN_NOT_OK(b.Append(row % 2 == 0));
-  }
-  std::vector<std::shared_ptr<arrow::Array>> columns(4);
-  ARROW_RETURN_NOT_OK(i.Finish(&columns[0]));
-  ARROW_RETURN_NOT_OK(s.Finish(&columns[1]));
-  ARROW_RETURN_NOT_OK(f.Finish(&columns[2]));
-  ARROW_RETURN_NOT_OK(b.Finish(&columns[3]));
-  return arrow::RecordBatch::Make(schema, 4, std::move(columns));
-}
-
-}  // namespace
+#include "small_rows.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto rows = MakeRows().ValueOrDie();
+  static const auto rows = glaive::fuzz::SmallRows().ValueOrDie();
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto filter = glaive::query::Filter::FromSql(text, *rows->schema());
   if (filter.ok()) (void)(*filter)->Select(*rows);

@@ -12,6 +12,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
 #include "read/snapshot.h"
+#include "table/fragments_in.h"
 #include "table/index_coverage.h"
 #include "table/index_files.h"
 
@@ -42,7 +43,7 @@ IndexSegment SegmentOf(const table::Index& index, const table::FragmentTable& fr
                           .format_version = entry.index_version,
                           .created_at_ms = entry.created_at_ms,
                           .base_id = entry.base_id};
-  if (index.covered) segment.fragment_ids = fragments.IdsIn(index.covered->ranges());
+  if (index.covered) segment.fragment_ids = table::FragmentsIn(fragments, index.covered->ranges());
   for (const wire::IndexFile& file : entry.files) {
     segment.size_bytes = segment.size_bytes.value_or(0) + file.size_bytes;
   }

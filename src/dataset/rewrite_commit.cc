@@ -46,8 +46,10 @@ class ReadVersions {
   explicit ReadVersions(const Dataset& dataset) : dataset_(dataset) {}
 
   // Of a version that was cleaned up, the result itself tells what was read.
-  arrow::Result<std::vector<wire::DataFragment>> FragmentsOf(const RewriteResult& result) {
+  arrow::Result<std::vector<wire::DataFragment>> FragmentsOf(const RewriteResult& result,
+                                                             std::optional<wire::Schema>* schema) {
     ARROW_ASSIGN_OR_RAISE(const table::ManifestPtr manifest, Find(result.read_version));
+    if (manifest != nullptr) *schema = manifest->schema;
     std::vector<wire::DataFragment> fragments;
     for (const FragmentMetadata& original : result.original_fragments) {
       const wire::DataFragment& told = original.state()->fragment;
@@ -126,7 +128,7 @@ arrow::Result<RewriteCommit> RewriteCommit::Make(const Dataset& dataset,
   for (const RewriteResult& result : results) {
     ARROW_RETURN_NOT_OK(CheckResult(result));
     RewriteTask& task = tasks.emplace_back(RewriteTask{.result = &result});
-    ARROW_ASSIGN_OR_RAISE(task.read, versions.FragmentsOf(result));
+    ARROW_ASSIGN_OR_RAISE(task.read, versions.FragmentsOf(result, &task.schema));
     ARROW_ASSIGN_OR_RAISE(task.lost_file, FindLostFile(result, snapshot.location));
     for (const wire::DataFragment& fragment : task.read) old_ids.insert(fragment.id);
     VisitNewFiles(result, [&](const wire::DataFile& file) { new_paths.insert(file.path); });

@@ -1,6 +1,7 @@
 #include "dataset/rewrite_task.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/rewrite_deletions.h"
 #include "dataset/witness.h"
+#include "table/field_identity.h"
 
 namespace glaive::dataset {
 namespace {
@@ -44,6 +46,24 @@ bool LacksColumns(const RewriteTask& task, const Witnesses& values, const wire::
   return false;
 }
 
+// Where the old fragments had no values of a field, the task wrote nulls of the type that the field
+// had, and nothing that it read could tell when another field got the id since. Those that had some
+// are compared by their files.
+std::optional<std::string> FindOtherField(const RewriteTask& task, const wire::Schema& latest) {
+  std::set<int32_t> made_up;
+  for (const FragmentMetadata& made : task.result->new_fragments) {
+    for (const wire::DataFile& file : made.state()->fragment.files) {
+      for (const int32_t id : file.fields) {
+        const bool was_read = std::ranges::any_of(
+            task.read, [&](const DataFragment& read) { return HasColumnOf(read, id); });
+        if (id >= 0 && !was_read) made_up.insert(id);
+      }
+    }
+  }
+  return table::FindReusedField(task.schema.value_or(wire::Schema()), latest, made_up,
+                                [](int32_t) { return false; });
+}
+
 // Why the rows of an old fragment are not those that the task wrote; nothing where they are, but
 // for the ones deleted.
 arrow::Result<const char*> FindChange(const table::Manifest& latest, const RewriteTask& task,
@@ -73,6 +93,10 @@ class Meeting {
     for (const DataFragment& read : task_.read) {
       ARROW_RETURN_NOT_OK(LookUp(read));
       if (!task_.verdict.ok()) return arrow::Status::OK();
+    }
+    if (const auto other = FindOtherField(task_, latest_.manifest->schema)) {
+      Refuse(fmt::format("it was written for another schema: {}", *other));
+      return arrow::Status::OK();
     }
     if (task_.current.empty()) {
       Refuse(fmt::format("all rows of fragment {} and those beside it are gone",

@@ -18,6 +18,7 @@ namespace glaive::dataset {
 struct RewriteTask {
   const RewriteResult* result;
   std::vector<wire::DataFragment> read;  // its old fragments, as the task read them
+  std::optional<wire::Schema> schema;    // of the version that it read, if that is still there
   std::optional<std::string> lost_file;  // of those that it wrote
   bool is_synced = false;                // as far as durability asks for it
 

@@ -126,9 +126,8 @@ class Validator {
           const auto middle = all.insert(all.end(), ranges.begin(), ranges.end());
           std::ranges::inplace_merge(all, middle, {}, &RowRange::begin);
           const auto twice = std::ranges::adjacent_find(
-              all, [](const RowRange& left, const RowRange& right) {
-                return right.begin < left.end;
-              });
+              all,
+              [](const RowRange& left, const RowRange& right) { return right.begin < left.end; });
           if (twice == all.end()) return arrow::Status::OK();
           return Corrupt(Where(), "two segments of index '{}' cover fragment {}", entry.name,
                          std::next(twice)->begin);

@@ -66,10 +66,9 @@ bool DropDeadFiles(const std::set<int32_t>& live, DataFragment& fragment) {
     return std::erase_if(fragment.files, is_dead) > 0;
   }
   if (fragment.files.size() < 2) return false;
-  const auto smallest =
-      std::ranges::min_element(fragment.files, {}, [](const DataFile& file) {
-        return std::pair(file.file_size_bytes == 0, file.file_size_bytes);
-      });
+  const auto smallest = std::ranges::min_element(fragment.files, {}, [](const DataFile& file) {
+    return std::pair(file.file_size_bytes == 0, file.file_size_bytes);
+  });
   fragment.files = {DataFile(*smallest)};
   return true;
 }

@@ -119,7 +119,7 @@ arrow::Status GiveLineage(DataFragment& fragment, const RowIdSequence& moved,
                           const RowOrigins& origins, Manifest& next) {
   std::vector<VersionRun> created;
   for (const RowIdSequence::Run& run : moved.runs()) {
-    if (run.first + run.length > next.next_row_id) {
+    if (run.first > next.next_row_id || run.length > next.next_row_id - run.first) {
       return InvalidInput("an update moves row {}, but the table has given ids up to {} only",
                           run.first + run.length - 1, next.next_row_id);
     }

@@ -209,9 +209,8 @@ arrow::Status CarryMetadata(const Manifest& seen, const Manifest& latest, Projec
   CollectById(seen.schema.fields, &before);
   CollectById(latest.schema.fields, &theirs);
   const Field* clash = MergeFields(before, theirs, &project->schema.fields);
-  const bool merged =
-      clash == nullptr &&
-      MergeChange(seen.schema.metadata, latest.schema.metadata, &project->schema.metadata);
+  const bool merged = clash == nullptr && MergeChange(seen.schema.metadata, latest.schema.metadata,
+                                                      &project->schema.metadata);
   if (merged) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, latest.version, "both change the metadata of {}",
                         clash == nullptr ? "the schema" : fmt::format("field '{}'", clash->name));

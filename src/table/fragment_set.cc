@@ -13,7 +13,11 @@ arrow::Result<FragmentSet> FragmentSet::Parse(std::string_view bitmap, Location 
   return set;
 }
 
-std::string FragmentSet::Serialize() const { return SerializeRoaring(ranges_); }
+// In pylance's form, but for more fragments than a table has, of which that form would be large.
+std::string FragmentSet::Serialize() const {
+  constexpr uint64_t kMany = uint64_t{1} << 22;
+  return CountRows(ranges_) < kMany ? SerializeRoaring(ranges_) : SerializeRoaringWithRuns(ranges_);
+}
 
 bool FragmentSet::Contains(uint64_t id) const {
   const auto range = std::ranges::upper_bound(ranges_, id, {}, &RowRange::end);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "table/fragment_reuse.h"
+#include "table/fragments_in.h"
 
 namespace glaive::table {
 namespace {
@@ -24,7 +25,7 @@ bool AddRelated(const wire::Field& field, const std::set<int32_t>& fields, bool 
 
 bool AnswersForSome(const Index& index, const FragmentTable& fragments) {
   if (!index.covered) return true;  // not known is not none
-  return fragments.HasAnyIn(index.covered->ranges());
+  return HasFragmentIn(fragments, index.covered->ranges());
 }
 
 // Segments without a time come last.

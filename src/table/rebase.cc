@@ -7,6 +7,7 @@
 
 #include "table/deletion_vector.h"
 #include "table/field_identity.h"
+#include "table/fragments_in.h"
 #include "table/index_coverage.h"
 #include "table/roaring.h"
 #include "wire/fields.h"
@@ -118,7 +119,7 @@ arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& la
   const std::set<int32_t> fields =
       RelatedFields(latest.schema, {index.entry.fields.begin(), index.entry.fields.end()});
   std::vector<uint64_t> stale;
-  for (const uint64_t id : seen.fragments.IdsIn(index.covered->ranges())) {
+  for (const uint64_t id : FragmentsIn(seen.fragments, index.covered->ranges())) {
     const auto now = latest.fragments.Find(id);
     if (!now) continue;
     ARROW_ASSIGN_OR_RAISE(const bool changed,

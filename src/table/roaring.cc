@@ -159,6 +159,22 @@ std::vector<Slice> Slices(std::span<const RowRange> ranges) {
   return slices;
 }
 
+size_t PlainSizeOf(const Slice& slice) {
+  return slice.cardinality <= kMaxArray ? size_t{slice.cardinality} * 2 : kWordsOfBitmap * 8;
+}
+
+bool IsShorterAsRuns(const Slice& slice) {
+  return 2 + slice.ranges.size() * 4 < PlainSizeOf(slice);
+}
+
+void WriteRuns(const Slice& slice, std::string& out) {
+  Append(static_cast<uint16_t>(slice.ranges.size()), out);
+  for (const RowRange& range : slice.ranges) {
+    Append(static_cast<uint16_t>(range.begin), out);
+    Append(static_cast<uint16_t>(range.size() - 1), out);
+  }
+}
+
 void WriteContainer(const Slice& slice, std::string& out) {
   if (slice.cardinality <= kMaxArray) {
     for (const RowRange& range : slice.ranges) {
@@ -207,6 +223,31 @@ std::string SerializeRoaring(std::span<const RowRange> ranges) {
   for (const Slice& slice : slices) {
     Append(static_cast<uint32_t>(begin + containers.size()), header);
     WriteContainer(slice, containers);
+  }
+  return header + containers;
+}
+
+std::string SerializeRoaringWithRuns(std::span<const RowRange> ranges) {
+  const std::vector<Slice> slices = Slices(ranges);
+  if (std::ranges::none_of(slices, IsShorterAsRuns)) return SerializeRoaring(ranges);
+  std::string header;
+  Append(static_cast<uint16_t>(kCookieWithRuns), header);
+  Append(static_cast<uint16_t>(slices.size() - 1), header);
+  std::string flags((slices.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (IsShorterAsRuns(slices[i])) flags[i / 8] = static_cast<char>(flags[i / 8] | 1 << (i % 8));
+  }
+  header += flags;
+  for (const Slice& slice : slices) {
+    Append(slice.key, header);
+    Append(static_cast<uint16_t>(slice.cardinality - 1), header);
+  }
+  const bool has_offsets = slices.size() >= kMinOffsetsBesideRuns;
+  const size_t begin = header.size() + (has_offsets ? slices.size() * 4 : 0);
+  std::string containers;
+  for (const Slice& slice : slices) {
+    if (has_offsets) Append(static_cast<uint32_t>(begin + containers.size()), header);
+    IsShorterAsRuns(slice) ? WriteRuns(slice, containers) : WriteContainer(slice, containers);
   }
   return header + containers;
 }

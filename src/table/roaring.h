@@ -28,6 +28,10 @@ arrow::Result<std::vector<RowRange>> ParseRoaring(std::span<const std::byte> byt
 // Arrays and bitmaps, as pylance writes them. REQUIRES: ascending ranges below 2^32
 std::string SerializeRoaring(std::span<const RowRange> ranges);
 
+// With runs where these take fewer bytes: about as many as the ranges, whatever they span.
+// REQUIRES: as above
+std::string SerializeRoaringWithRuns(std::span<const RowRange> ranges);
+
 // REQUIRES: ascending
 std::vector<RowRange> RangesOf(std::span<const uint32_t> numbers);
 

@@ -44,6 +44,18 @@ TEST(RoaringTest, WritesPylancesBytes) {
   EXPECT_EQ(SerializeRoaring({}), FromHex("3a30000000000000"));
 }
 
+TEST(RoaringTest, RunsTakeAsManyBytesAsThereAreRanges) {
+  const std::vector<RowRange> all = {{0, uint64_t{1} << 32}};
+  const std::string bytes = SerializeRoaringWithRuns(all);
+  EXPECT_LT(bytes.size(), 1u << 20);
+  EXPECT_THAT(Parse(bytes), IsOkAndHolds(all));
+  const std::vector<RowRange> golden = {
+      {10, 200}, {70000, 70001}, {131072, 196608}, {393216, 393217}};
+  EXPECT_EQ(SerializeRoaringWithRuns(golden), FromHex(kRunsHex));
+  const std::vector<RowRange> few = {{1, 2}, {5, 6}};
+  EXPECT_EQ(SerializeRoaringWithRuns(few), SerializeRoaring(few));
+}
+
 TEST(RoaringTest, RandomSetsGoAround) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
@@ -55,6 +67,7 @@ TEST(RoaringTest, RandomSetsGoAround) {
       begin = end + 1 + random() % (1 + static_cast<uint64_t>(round) * 40);
     }
     EXPECT_THAT(Parse(SerializeRoaring(ranges)), IsOkAndHolds(ranges)) << round;
+    EXPECT_THAT(Parse(SerializeRoaringWithRuns(ranges)), IsOkAndHolds(ranges)) << round;
   }
   const std::vector<RowRange> last = {{0xffff'fffe, uint64_t{1} << 32}};
   EXPECT_THAT(Parse(SerializeRoaring(last)), IsOkAndHolds(last));

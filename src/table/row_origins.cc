@@ -61,8 +61,7 @@ void RowOrigins::Finish() {
       open.pop();
       continue;
     }
-    const uint64_t end =
-        next == origins_.cend() ? newest.end : std::min(newest.end, next->begin);
+    const uint64_t end = next == origins_.cend() ? newest.end : std::min(newest.end, next->begin);
     Append({position, end, newest.version, newest.fragment_id}, &apart);
     position = end;
   }

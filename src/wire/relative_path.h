@@ -13,8 +13,8 @@ namespace glaive::wire {
 // (NUL, backslash).
 bool StaysBelow(std::string_view path);
 
-// Corrupt, naming the path, unless it does. Every path that a file of a table gives is checked where
-// it is parsed, so that nobody who reads, copies, links or removes by it can leave the table.
+// Corrupt, naming the path, unless it does. Every path that a file of a table gives is checked
+// where it is parsed, so that nobody who reads, copies, links or removes by it can leave the table.
 arrow::Status CheckStaysBelow(std::string_view path, std::string_view what, Location where);
 
 }  // namespace glaive::wire

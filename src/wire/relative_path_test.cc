@@ -14,9 +14,10 @@ namespace {
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
 
-const std::string_view kLeaving[] = {"",      ".",      "..",     "/x",      "../x", "a/../x",
-                                     "a/..",  "a//x",   "a/",     "./x",     "a/./x", "/",
-                                     "..\\x", "a\\..\\x", std::string_view("x\0.lance", 8)};
+const std::string_view kLeaving[] = {
+    "",       ".",    "..",    "/x",       "../x",
+    "a/../x", "a/..", "a//x",  "a/",       "./x",
+    "a/./x",  "/",    "..\\x", "a\\..\\x", std::string_view("x\0.lance", 8)};
 
 TEST(RelativePathTest, OnlyNamesBetweenSlashesStayBelow) {
   for (const std::string_view path : kLeaving) EXPECT_FALSE(StaysBelow(path)) << path;
@@ -36,8 +37,8 @@ TEST(RelativePathTest, WhateverIsParsedIsChecked) {
     EXPECT_THAT(ParseDataFragment(AsBytes(fragment), {"m"}),
                 IsError(ErrorKind::kCorrupt, "the path of a data file of fragment 7"));
 
-    const std::string overlay = Serialize(DataOverlayFile{.data_file = file,
-                                                          .offset_bitmaps = {"b"}});
+    const std::string overlay =
+        Serialize(DataOverlayFile{.data_file = file, .offset_bitmaps = {"b"}});
     EXPECT_THAT(ParseOverlay(AsBytes(overlay), {"m"}),
                 IsError(ErrorKind::kCorrupt, "the path of a data file"));
 
