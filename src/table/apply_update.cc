@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "core/error.h"
@@ -54,15 +55,19 @@ Columns ColumnsOf(const DataFragment& fragment, const std::set<int32_t>& live) {
 arrow::Status CheckColumnsStand(const Manifest& next, const DataFragment& current,
                                 const DataFragment& theirs, const std::set<int32_t>& live,
                                 const std::set<int32_t>& fields_modified) {
+  const auto place = [](const DataFile& file) {
+    return std::tie(file.path, file.base_id, file.fields);
+  };
+  if (std::ranges::equal(current.files, theirs.files, {}, place, place)) return arrow::Status::OK();
   const std::set<int32_t> rewritten = RelatedFields(next.schema, fields_modified);
   const Columns now = ColumnsOf(current, live);
-  for (const auto& [id, place] : ColumnsOf(theirs, live)) {
+  for (const auto& [id, file] : ColumnsOf(theirs, live)) {
     const auto found = now.find(id);
-    if (rewritten.contains(id) || (found != now.end() && found->second == place)) continue;
+    if (rewritten.contains(id) || (found != now.end() && found->second == file)) continue;
     return CommitConflict(Retry::kYes, next.version - 1,
                           "an update brings column {} of fragment {} in {}, where the table does "
                           "not have it, and does not say that it rewrites it",
-                          id, current.id, place.first);
+                          id, current.id, file.first);
   }
   return arrow::Status::OK();
 }

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "table/conflict.h"
 #include "wire/fields.h"
+#include "wire/index.h"
 #include "wire/overlay.h"
 
 namespace glaive::table {
@@ -18,6 +20,8 @@ namespace {
 using wire::DataFile;
 using wire::DataFragment;
 using wire::Field;
+
+constexpr Location kOperation = {"(operation)"};
 
 // What makes values mean something: where the field stands, and its type.
 struct Identity {
@@ -64,30 +68,53 @@ void AddFields(const std::vector<DataFragment>& fragments, std::set<int32_t>* id
   }
 }
 
-// Fields that an operation brings values for. A merge meets every change of the schema by its rule,
-// and what makes a table anew brings its own.
-arrow::Result<std::set<int32_t>> BroughtFields(const Operation& operation) {
-  std::set<int32_t> ids;
-  if (const auto* append = std::get_if<Append>(&operation)) AddFields(append->fragments, &ids);
-  if (const auto* update = std::get_if<Update>(&operation)) {
-    AddFields(update->new_fragments, &ids);
-    ids.insert(update->fields_modified.begin(), update->fields_modified.end());
-  }
-  if (const auto* rewrite = std::get_if<Rewrite>(&operation)) {
-    for (const Rewrite::Group& group : rewrite->groups) AddFields(group.new_fragments, &ids);
-  }
-  if (const auto* replacement = std::get_if<DataReplacement>(&operation)) {
-    for (const auto& each : replacement->replacements) AddFields(each.new_file, &ids);
-  }
-  if (const auto* overlay = std::get_if<DataOverlay>(&operation)) {
-    for (const DataOverlay::Group& group : overlay->groups) {
-      for (const std::string& message : group.overlays) {
-        ARROW_ASSIGN_OR_RAISE(const auto parsed,
-                              wire::ParseOverlay(wire::AsBytes(message), {"(operation)"}));
-        AddFields(parsed.data_file, &ids);
-      }
+arrow::Status AddFields(const DataOverlay& overlay, std::set<int32_t>* ids) {
+  for (const DataOverlay::Group& group : overlay.groups) {
+    for (const std::string& message : group.overlays) {
+      ARROW_ASSIGN_OR_RAISE(const auto parsed,
+                            wire::ParseOverlay(wire::AsBytes(message), kOperation));
+      AddFields(parsed.data_file, ids);
     }
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status AddFields(const CreateIndex& change, std::set<int32_t>* ids) {
+  for (const std::string& message : change.new_indices) {
+    ARROW_ASSIGN_OR_RAISE(const auto entry,
+                          wire::ParseIndexEntry(wire::AsBytes(message), kOperation));
+    ids->insert(entry.fields.begin(), entry.fields.end());
+  }
+  return arrow::Status::OK();
+}
+
+// Fields that an operation names by their ids: those that it brings values, indices or metadata of.
+// A merge meets every change of the schema by its rule, and what makes a table anew brings its own.
+arrow::Result<std::set<int32_t>> NamedFields(const Operation& operation) {
+  std::set<int32_t> ids;
+  arrow::Status status;
+  std::visit(Match{[&](const Append& append) { AddFields(append.fragments, &ids); },
+                   [&](const Update& update) {
+                     AddFields(update.new_fragments, &ids);
+                     ids.insert(update.fields_modified.begin(), update.fields_modified.end());
+                   },
+                   [&](const Rewrite& rewrite) {
+                     for (const auto& group : rewrite.groups) AddFields(group.new_fragments, &ids);
+                   },
+                   [&](const DataReplacement& replacement) {
+                     for (const auto& each : replacement.replacements)
+                       AddFields(each.new_file, &ids);
+                   },
+                   [&](const UpdateConfig& update) {
+                     for (const auto& [id, edits] : update.field_metadata) ids.insert(id);
+                   },
+                   [&](const DataOverlay& overlay) { status = AddFields(overlay, &ids); },
+                   [&](const CreateIndex& change) { status = AddFields(change, &ids); },
+                   [](const Delete&) {}, [](const Overwrite&) {}, [](const Merge&) {},
+                   [](const Restore&) {}, [](const ReserveFragments&) {}, [](const Project&) {},
+                   [](const UpdateMemWalState&) {}, [](const Clone&) {}, [](const UpdateBases&) {}},
+             operation);
+  ARROW_RETURN_NOT_OK(status);
   return ids;
 }
 
@@ -188,7 +215,7 @@ std::optional<std::string> FindReusedField(const wire::Schema& seen, const wire:
 arrow::Status CheckFieldsStand(const Manifest& seen, const Manifest& latest,
                                const Operation& operation) {
   if (seen.schema.fields == latest.schema.fields) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const std::set<int32_t> ids, BroughtFields(operation));
+  ARROW_ASSIGN_OR_RAISE(const std::set<int32_t> ids, NamedFields(operation));
   arrow::Status status;
   const auto was_kept = [&](int32_t id) {
     const auto kept = WasKept(seen, latest, id);
@@ -199,8 +226,8 @@ arrow::Status CheckFieldsStand(const Manifest& seen, const Manifest& latest,
   ARROW_RETURN_NOT_OK(status);
   if (!reused) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, latest.version,
-                        "a file that is brought was written for another schema, of version {}: {}",
-                        seen.version, *reused);
+                        "what this {} brings was made for another schema, of version {}: {}",
+                        kOperationNames[operation.index()], seen.version, *reused);
 }
 
 arrow::Status CarryMetadata(const Manifest& seen, const Manifest& latest, Project* project) {

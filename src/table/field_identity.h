@@ -22,8 +22,8 @@ std::optional<std::string> FindReusedField(const wire::Schema& seen, const wire:
                                            const std::set<int32_t>& ids,
                                            const std::function<bool(int32_t)>& was_kept);
 
-// A retryable CommitConflict if `operation`, which was made from `seen`, brings a file with values
-// for a field that is another one in `latest`.
+// A retryable CommitConflict if `operation`, which was made from `seen`, brings values, an index or
+// metadata of a field that is another one in `latest`.
 arrow::Status CheckFieldsStand(const Manifest& seen, const Manifest& latest,
                                const Operation& operation);
 

@@ -4,6 +4,7 @@
 
 #include "table/apply.h"
 #include "table/roaring.h"
+#include "testing/index_entries.h"
 #include "testing/matchers.h"
 #include "wire/overlay.h"
 
@@ -67,7 +68,9 @@ std::vector<Operation> BringingPrice() {
           Update{.fields_modified = {1}, .mode = Update::Mode::kRewriteColumns},
           Rewrite{{{{}, {Rows({File("late", {0, 1})})}}}, {}},
           DataReplacement{{{0, File("late", {1})}}},
-          Overlay(1)};
+          Overlay(1),
+          CreateIndex{{glaive::testing::IndexEntry("by_price", {1}, {{0, 1}})}, {}},
+          UpdateConfig{.field_metadata = {{1, UpdateMap{{{"unit", "EUR"}}, false}}}}};
 }
 
 TEST(FieldIdentityTest, AFileOfAColumnWhoseIdAnotherOneGotIsRefused) {
