@@ -1,5 +1,9 @@
 #include "table/fragment_reuse.h"
 
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
 #include "wire/fields.h"
 
 namespace glaive::table {
@@ -63,13 +67,26 @@ arrow::Result<FragmentReuse> FragmentReuse::Parse(const std::string& details, Lo
   return reuse;
 }
 
+// Groups may be many and coverage of many pieces: what changes is noted, and done at the end.
 void FragmentReuse::Translate(FragmentSet& covered) const {
+  std::unordered_map<uint64_t, bool> changed;
+  const auto is_covered = [&](uint64_t id) {
+    const auto found = changed.find(id);
+    return found != changed.end() ? found->second : covered.Contains(id);
+  };
   for (const Group& group : groups) {
-    if (!covered.ContainsAny(group.old_ids)) continue;
-    const bool whole = covered.ContainsAll(group.old_ids);
-    covered.Remove(group.old_ids);
-    if (whole) covered.Add(group.new_ids);
+    if (std::ranges::none_of(group.old_ids, is_covered)) continue;
+    const bool whole = std::ranges::all_of(group.old_ids, is_covered);
+    for (const uint64_t id : group.old_ids) changed[id] = false;
+    for (const uint64_t id : group.new_ids) {
+      if (whole) changed[id] = true;
+    }
   }
+  std::vector<uint64_t> added;
+  std::vector<uint64_t> removed;
+  for (const auto& [id, is_added] : changed) (is_added ? added : removed).push_back(id);
+  if (!removed.empty()) covered.Remove(std::move(removed));
+  if (!added.empty()) covered.Add(std::move(added));
 }
 
 }  // namespace glaive::table
