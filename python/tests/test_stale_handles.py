@@ -95,7 +95,7 @@ def test_a_late_compaction_of_a_column_whose_id_another_one_got_is_left(path, ki
     glaive.write_dataset(pa.table({"a": [3, 4]}), path, mode="append")
     glaive.dataset(path).add_columns([pa.field("text", pa.string())])
     ds = glaive.dataset(path)
-    results = [task.execute(ds) for task in glaive.optimize.Compaction.plan(ds).tasks]
+    results = [task.execute(ds) for task in glaive.optimize.Compaction.plan(ds, {}).tasks]
     assert len(results) == 1
     glaive.dataset(path).drop_columns(["text"])
     glaive.dataset(path).add_columns([pa.field("other", kind)])
@@ -112,7 +112,7 @@ def test_a_late_compaction_follows_a_column_without_values(path):
     glaive.write_dataset(pa.table({"a": [3, 4]}), path, mode="append")
     glaive.dataset(path).add_columns([pa.field("text", pa.string())])
     ds = glaive.dataset(path)
-    results = [task.execute(ds) for task in glaive.optimize.Compaction.plan(ds).tasks]
+    results = [task.execute(ds) for task in glaive.optimize.Compaction.plan(ds, {}).tasks]
     glaive.dataset(path).update_config({"x": "1"})
     glaive.optimize.Compaction.commit(glaive.dataset(path), results)
     assert len(glaive.dataset(path).get_fragments()) == 1
@@ -181,7 +181,7 @@ def test_a_fragment_whose_values_were_all_dropped_reads_as_nulls(without_a_file,
 def test_a_fragment_whose_values_were_all_dropped_can_be_changed(without_a_file, engine):
     path = without_a_file
     engine.dataset(path).drop_columns(["id"])
-    glaive.dataset(path).delete("_rowoffset = 0")
+    glaive.dataset(path).delete("_rowaddr = 0")
     glaive.dataset(path).add_columns({"y": "x + 1"})
     assert rows_of(path) == [{"x": None, "y": None}, {"x": 7, "y": 8}]
     glaive.dataset(path).optimize.compact_files()
