@@ -33,6 +33,7 @@ GrowingPage::GrowingPage(size_t column, const LeafColumn& leaf, std::unique_ptr<
 arrow::Result<bool> GrowingPage::Add(Pieces& pieces) { return AddBlock(pieces); }
 
 arrow::Result<bool> GrowingPage::AddBlock(Pieces pieces) {
+  ARROW_RETURN_NOT_OK(queue_.CheckProcess());
   const uint64_t num_bits = leaf_.BitsOf(pieces);
   ARROW_ASSIGN_OR_RAISE(auto rows, stream_->Add(std::move(pieces)));
   if (rows == nullptr) return false;
