@@ -6,8 +6,32 @@
 
 namespace glaive::dataset {
 
+// The lock, and the contents while it is held.
+class ByteCache::Access {
+ public:
+  explicit Access(ByteCache& cache) : lock_(cache.mutex_.Get()) {
+    if (cache.contents_->changing) {
+      // Only a fork can leave this: the thread that was at it is not in this process.
+      static_cast<void>(cache.contents_.release());
+      cache.contents_ = std::make_unique<Contents>();
+    }
+    contents_ = cache.contents_.get();
+    contents_->changing = true;
+  }
+  ~Access() { contents_->changing = false; }
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
+
+  Contents& operator*() const { return *contents_; }
+  Contents* operator->() const { return contents_; }
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+  Contents* contents_;
+};
+
 std::shared_ptr<void> ByteCache::Find(const std::string& key) {
-  const auto contents = contents_.Lock();
+  const Access contents(*this);
   const auto found = contents->by_key.find(key);
   if (found == contents->by_key.end()) return nullptr;
   Entries& entries = contents->ListOf(*found->second);
@@ -24,7 +48,7 @@ std::shared_ptr<void> ByteCache::Find(const std::string& key) {
 }
 
 void ByteCache::Insert(const std::string& key, Entry entry) {
-  const auto contents = contents_.Lock();
+  const Access contents(*this);
   if (const auto found = contents->by_key.find(key); found != contents->by_key.end()) {
     Drop(*contents, found->second);
   }
@@ -37,7 +61,7 @@ void ByteCache::Insert(const std::string& key, Entry entry) {
 }
 
 void ByteCache::RemoveWhere(const std::function<bool(const std::string&, const void*)>& matches) {
-  const auto contents = contents_.Lock();
+  const Access contents(*this);
   for (Entries* const entries : {&contents->files, &contents->others}) {
     for (auto entry = entries->begin(); entry != entries->end();) {
       const auto next = std::next(entry);
@@ -48,12 +72,12 @@ void ByteCache::RemoveWhere(const std::function<bool(const std::string&, const v
 }
 
 uint64_t ByteCache::num_entries() {
-  const auto contents = contents_.Lock();
+  const Access contents(*this);
   return contents->files.size() + contents->others.size();
 }
 
 uint64_t ByteCache::size_bytes() {
-  const auto contents = contents_.Lock();
+  const Access contents(*this);
   for (Entry& entry : contents->files) Measure(*contents, entry);
   for (Entry& entry : contents->others) Measure(*contents, entry);
   return contents->bytes;

@@ -4,10 +4,11 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
-#include "core/fork_lock.h"
+#include "core/per_process.h"
 
 namespace glaive::dataset {
 
@@ -63,7 +64,9 @@ class ByteCache {
     uint64_t uses = 0;  // of all entries together: the clock that `last_use` is told by
 
     Entries& ListOf(const Entry& entry) { return entry.holds_file_open ? files : others; }
+    bool changing = false;  // a fork meanwhile leaves the child with something half done
   };
+  class Access;
 
   template <typename T>
   static uint64_t MeasureAs(const void* value) {
@@ -79,7 +82,8 @@ class ByteCache {
 
   const uint64_t max_bytes_;
   const uint64_t max_open_files_;
-  Losable<Contents> contents_;
+  PerProcess<std::mutex> mutex_;
+  std::unique_ptr<Contents> contents_ = std::make_unique<Contents>();
 };
 
 }  // namespace glaive::dataset

@@ -111,6 +111,7 @@ arrow::Result<SurveyedPlan> SurveyAndPlan(const Dataset& dataset,
   ARROW_ASSIGN_OR_RAISE(surveyed.fragments, Survey(dataset, plan.options));
   surveyed.tasks = PlanTasks(surveyed.fragments, plan.options);
   if (!surveyed.tasks.empty()) {
+    ARROW_RETURN_NOT_OK(WritableVersion(*plan.options.data_storage_version).status());
     ARROW_RETURN_NOT_OK(CheckCanRewrite(*dataset.state()->manifest));
     ARROW_RETURN_NOT_OK(CheckCanDefer(*dataset.state()->manifest, plan.options));
   }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/write_once.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/session_state.h"
@@ -53,10 +52,15 @@ arrow::Result<Dataset> MakeDataset(table::TableLocation location, table::Manifes
 }
 
 arrow::Result<const RowIndex*> RowIndexOf(const Dataset& dataset) {
-  WriteOnce<RowIndex>& index = dataset.state()->row_index;
-  if (const RowIndex* made = index.Get()) return made;
+  std::atomic<const RowIndex*>& index = dataset.state()->row_index;
+  if (const RowIndex* made = index.load(std::memory_order_acquire)) return made;
   ARROW_ASSIGN_OR_RAISE(RowIndex fresh, RowIndex::Make(SnapshotOf(dataset)));
-  return &index.Put(std::move(fresh));
+  auto owned = std::make_unique<const RowIndex>(std::move(fresh));
+  const RowIndex* made = nullptr;
+  if (index.compare_exchange_strong(made, owned.get(), std::memory_order_acq_rel)) {
+    return owned.release();
+  }
+  return made;  // another thread was first
 }
 
 read::Snapshot SnapshotOf(const Dataset& dataset) {

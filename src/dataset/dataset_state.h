@@ -1,10 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include <arrow/type_fwd.h>
 
-#include "core/write_once.h"
 #include "dataset/row_index.h"
 #include "glaive/dataset.h"
 #include "glaive/session.h"
@@ -16,11 +16,16 @@ namespace glaive {
 // What a handle holds: one version of one table. Immutable, but for the index of its rows, which is
 // made when it is first asked for.
 struct Dataset::State {
+  State() = default;
+  ~State() { delete row_index.load(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   table::TableLocation location;
   table::ManifestPtr manifest;
   std::shared_ptr<arrow::Schema> schema;
   std::shared_ptr<Session> session;
-  mutable WriteOnce<dataset::RowIndex> row_index;
+  mutable std::atomic<const dataset::RowIndex*> row_index = nullptr;
 };
 
 namespace dataset {
