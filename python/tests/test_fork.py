@@ -54,6 +54,7 @@ def child_hangs(work):
 WHILE_READING = """
 path = sys.argv[1] if len(sys.argv) > 1 else PATH
 dataset = make(path)
+sys.setswitchinterval(1e-4)  # who forks is one of six threads
 stop = threading.Event()
 failures = []
 
@@ -67,7 +68,7 @@ def loop(work, seed):
 
 def read(numbers):
     # Now through what is cached, now through what is read for the first time.
-    source = dataset if numbers.random() < 0.9 else glaive.dataset(path, session=glaive.Session())
+    source = dataset if numbers.random() < 0.98 else glaive.dataset(path, session=glaive.Session())
     source.take(sorted(numbers.choice(2_000, 4, replace=False)))
 
 def open_it(numbers):
@@ -76,7 +77,7 @@ def open_it(numbers):
 def in_child():
     assert dataset.take([1, 1_500]).num_rows == 2
     fresh = glaive.dataset(path, session=glaive.Session())
-    assert fresh.take([3, 1_999], columns=["c1", "text", "same"]).num_rows == 2
+    assert fresh.take([3, 1_999], columns=["c1"]).num_rows == 2
     assert glaive.dataset(path).count_rows() == 2_000
 
 threads = [threading.Thread(target=loop, args=(read, i)) for i in range(3)]

@@ -31,12 +31,6 @@ REFUSED = [
     "pds.dataset([dataset, dataset])",
     "pds.UnionDataset(schema, [dataset])",
     "pds.FileSystemDataset([fragment], schema, pds.ParquetFileFormat())",
-    "pds.Dataset.to_table(dataset)",
-    "pds.Dataset.head(dataset, 1)",
-    "pds.Fragment.to_table(fragment)",
-    "pds.Fragment.count_rows(fragment)",
-    "pds.Scanner.to_table(dataset.scanner())",
-    "pds.Scanner.head(dataset.scanner(), 1)",
 ]
 WORKING = [
     'pds.dataset(table).join(pds.dataset(dataset.to_table()), "id").to_table()',

@@ -71,8 +71,8 @@ CachedTargetStats WriteTargetCache::stats() {
 namespace {
 
 dataset::WriteTargetCache& OfProcess() {
-  constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
-  constexpr auto kMaxIdle = std::chrono::minutes(10);
+  static constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
+  static constexpr auto kMaxIdle = std::chrono::minutes(10);
   // Never destroyed: threads may outlive the end of main.
   static constinit ProcessWide<dataset::WriteTargetCache> cache;
   return cache.Get([] { return std::make_unique<dataset::WriteTargetCache>(kMaxBytes, kMaxIdle); });
