@@ -1,7 +1,6 @@
 #include "glaive/file.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "arrow_exchange.h"
 #include "bindings.h"
 #include "call.h"
+#include "process_mutex.h"
 
 namespace glaive::python {
 
@@ -35,22 +35,16 @@ class FileBatches {
   nb::object Schema() const { return ToPython(reader_->schema()); }
 
   nb::object Next() {
-    auto batch = Call().Run([&] {
-      const std::lock_guard lock(mutex_);
-      return reader_->Next();
-    });
+    auto batch = Call().Run([&] { return mutex_.Run([&] { return reader_->Next(); }); });
     return batch == nullptr ? nb::none() : ToPython(std::move(batch));
   }
 
   nb::object ReadAll() {
-    return ToPython(Call().Run([&] {
-      const std::lock_guard lock(mutex_);
-      return reader_->ToTable();
-    }));
+    return ToPython(Call().Run([&] { return mutex_.Run([&] { return reader_->ToTable(); }); }));
   }
 
  private:
-  std::mutex mutex_;
+  ProcessMutex mutex_;
   std::shared_ptr<arrow::RecordBatchReader> reader_;
 };
 

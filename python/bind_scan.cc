@@ -1,7 +1,6 @@
 #include "glaive/scan.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "arrow_exchange.h"
 #include "bindings.h"
 #include "call.h"
+#include "process_mutex.h"
 
 namespace glaive::python {
 
@@ -40,18 +40,14 @@ class BatchStream {
 
   // None at the end.
   nb::object Next() {
-    auto batch = Call().Run([&] {
-      const std::lock_guard lock(mutex_);
-      return stream_->Next();
-    });
+    auto batch = Call().Run([&] { return mutex_.Run([&] { return stream_->Next(); }); });
     return batch == nullptr ? nb::none() : ToPython(std::move(batch));
   }
 
   // What is left, as one table.
   nb::object ReadAll() {
     const Call call;
-    return ToPython(call.Run([&]() -> arrow::Result<std::shared_ptr<arrow::Table>> {
-      const std::lock_guard lock(mutex_);
+    const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::Table>> {
       const ProgressCallback poll = call.PollSignals();
       arrow::RecordBatchVector batches;
       while (true) {
@@ -61,11 +57,12 @@ class BatchStream {
         ARROW_RETURN_NOT_OK(poll({}));
       }
       return arrow::Table::FromRecordBatches(stream_->schema(), std::move(batches));
-    }));
+    };
+    return ToPython(call.Run([&] { return mutex_.Run(read); }));
   }
 
  private:
-  std::mutex mutex_;
+  ProcessMutex mutex_;
   std::unique_ptr<ScanStream> stream_;
 };
 

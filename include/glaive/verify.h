@@ -56,7 +56,8 @@ struct VerifyReport {
   VerifyDepth depth = VerifyDepth::kRows;
   uint64_t num_versions = 0;  ///< manifests that were read
   uint64_t num_fragments = 0;
-  uint64_t num_fragments_decoded = 0;
+  uint64_t num_fragments_sampled = 0;  ///< that were to be decoded
+  uint64_t num_fragments_decoded = 0;  ///< every value of them
   uint64_t num_data_files = 0;
   uint64_t num_deletion_files = 0;
   uint64_t num_rows = 0;  ///< live ones
@@ -65,8 +66,9 @@ struct VerifyReport {
   uint64_t orphan_bytes = 0;
   std::vector<Finding> findings;  ///< errors first, each kind in order of discovery
 
-  bool ok() const;       ///< no error among the findings
-  bool damaged() const;  ///< an error among them that no second try would read
+  bool ok() const;          ///< no error among the findings, and nothing that is not understood
+  bool understood() const;  ///< nothing among them that this build does not read
+  bool damaged() const;     ///< an error among them that no second try would read
   /// What this run shows, and what it does not, in a few sentences.
   std::string Statement() const;
 };

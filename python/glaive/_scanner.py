@@ -21,6 +21,7 @@ from ._arguments import (
     refuse,
     set_option,
 )
+from ._shown import ShownAs
 from .errors import InvalidInput, unbuilt
 from .fragment import LanceFragment
 
@@ -324,8 +325,10 @@ class ScannerBuilder:
         return scanner
 
 
-class LanceScanner(pa.dataset.Scanner):
+class LanceScanner(ShownAs):
     """A scan over one version of a table. May be run any number of times."""
+
+    _shown_as = pa.dataset.Scanner
 
     def __init__(
         self,

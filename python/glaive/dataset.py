@@ -35,6 +35,7 @@ from ._session import native_session
 from ._staged import ColumnWriteVerbs
 from ._staged import StagedColumns as StagedColumns
 from ._stats import LanceStats
+from ._shown import ShownAs
 from ._unbuilt import UnbuiltDataset
 from ._versions import Version as Version
 from ._versions import VersionRef as VersionRef
@@ -63,7 +64,7 @@ class LanceDataset(
     IndexVerbs,
     FileVerbs,
     UnbuiltDataset,
-    pa.dataset.Dataset,
+    ShownAs,
 ):
     """A table at one version.
 
@@ -71,6 +72,8 @@ class LanceDataset(
     `checkout_version` and `write_dataset` give new objects. The parameters are those of
     `glaive.dataset`.
     """
+
+    _shown_as = pa.dataset.Dataset
 
     def __init__(
         self,
@@ -160,6 +163,9 @@ class LanceDataset(
 
     def __len__(self) -> int:
         return self.count_rows()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.scanner().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
         return f"LanceDataset({self.uri!r}, version={self.version})"

@@ -31,6 +31,7 @@ from ._fragment_metadata import from_native
 from ._fragment_session import FragmentSession as FragmentSession
 from ._options import DEFAULT_MAX_BYTES_PER_FILE as DEFAULT_MAX_BYTES_PER_FILE
 from ._options import DEFAULT_MAX_ROWS_PER_FILE, DEFAULT_MAX_ROWS_PER_GROUP, write_options
+from ._shown import ShownAs
 from ._staged import StagedColumns, stage_columns
 from ._write_target import WriteTarget
 from .errors import IO, InvalidInput, as_os_errors, unbuilt
@@ -48,8 +49,10 @@ if TYPE_CHECKING:
     from .types import ReaderLike
 
 
-class LanceFragment(pa.dataset.Fragment):
+class LanceFragment(ShownAs):
     """One fragment of a version of a table."""
+
+    _shown_as = pa.dataset.Fragment
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ def test_interrupt_leaves_nothing(tmp_path, run):
     """Ctrl-C while a source is read: no version and no file, whichever side notices it."""
     out = run(
         f"""
-        import os, signal, threading, time
+        import os, signal, threading
         import pyarrow as pa, glaive
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
@@ -59,9 +59,10 @@ def test_interrupt_leaves_nothing(tmp_path, run):
         batch = pa.record_batch({{"a": list(range(100_000))}})
 
         def batches():
-            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-            for _ in range(20_000):  # 16 GB, were nobody to notice
-                time.sleep(0.001)
+            for i in range(20_000):  # 16 GB, were nobody to notice
+                if i == 20:
+                    interrupt = (os.getpid(), signal.SIGINT)
+                    threading.Thread(target=os.kill, args=interrupt).start()
                 yield batch
 
         try:
@@ -83,11 +84,19 @@ def test_interrupt_of_a_native_source(tmp_path, run):
         import numpy as np, pyarrow as pa, glaive
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
+        path = {str(tmp_path / "t")!r}
         column = pa.array(np.random.default_rng(0).integers(0, 1 << 60, 4_000_000))
-        table = pa.table({{f"c{{i}}": column for i in range(60)}})  # 2 GB of rows, 32 MB of memory
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        column = pa.chunked_array([column] * 10)
+        table = pa.table({{f"c{{i}}": column for i in range(60)}})  # 20 GB of rows, 32 MB of memory
+
+        def interrupt_once_it_writes():
+            while not os.path.isdir(path + "/data") or not os.listdir(path + "/data"):
+                pass
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt_once_it_writes).start()
         try:
-            glaive.write_dataset(table, {str(tmp_path / "t")!r}, max_page_bytes=1 << 20)
+            glaive.write_dataset(table, path, max_page_bytes=1 << 20)
             print("finished")
         except KeyboardInterrupt:
             print("interrupted")
@@ -112,7 +121,7 @@ def test_an_interrupt_that_comes_too_late_says_which_version_there_is(tmp_path, 
                 pass
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-        for _ in range(100):
+        for _ in range(2_000):  # until it comes between the put and the return
             version = glaive.dataset(path).version + 1
             name = f"{{path}}/_versions/{{2**64 - 1 - version:020}}.manifest"
             threading.Thread(target=interrupt_once_there_is, args=[name]).start()

@@ -143,9 +143,14 @@ def test_ctrl_c(path):
     """An interrupt ends the write, and leaves neither files nor a version."""
     script = f"""
 import glaive, numpy as np, os, pyarrow as pa, signal, threading
-table = pa.table({{"v": np.arange(4_000_000)}})
+column = pa.chunked_array([pa.array(np.arange(4_000_000))] * 500)
+table = pa.table({{"v": column}})  # 16 GB, were nobody to notice
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
-threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+def interrupt_once_it_writes():
+    while not os.path.isdir({str(path)!r} + "/data"):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt_once_it_writes).start()
 try:
     glaive.write_dataset(table, {str(path)!r}, n_jobs=3, max_rows_per_file=1000)
 except KeyboardInterrupt:

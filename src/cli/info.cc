@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kFragmentsLookedAt = 8;
+
+// Of data files; the other ones are neither read nor written.
+bool IsSupported(std::string_view version) { return version == "2.1" || version == "2.2"; }
 
 // Looks into the files of a few fragments, spread evenly; says nothing where their pages are good.
 arrow::Result<std::optional<std::string>> SmallPagesHint(const Dataset& dataset) {
@@ -44,6 +48,12 @@ arrow::Result<std::optional<std::string>> SmallPagesHint(const Dataset& dataset)
 // What is worth doing about the table.
 arrow::Result<std::vector<std::string>> Hints(const Dataset& dataset) {
   std::vector<std::string> hints;
+  if (!IsSupported(dataset.data_storage_version())) {
+    hints.emplace_back(
+        "to work with it here, copy it with pylance: lance.write_dataset(lance.dataset(path), "
+        "new_path, data_storage_version=\"2.2\")");
+    return hints;
+  }
   const auto planned = PlanCompaction(dataset);
   if (!planned.ok()) {
     if (KindOf(planned.status()) != ErrorKind::kUnsupported) return planned.status();
@@ -108,9 +118,12 @@ void Print(const Dataset& dataset, uint64_t num_rows, const std::vector<std::str
                Counted(summary.num_deletion_files, "deletion file"));
   }
   fmt::print("\n  fragments   {}\n", FormatCount(summary.num_fragments));
-  fmt::print("  data files  {}, {}, new ones are written as {}\n",
-             FormatCount(summary.num_data_files), FormatBytes(summary.data_file_bytes),
-             dataset.data_storage_version());
+  const std::string version = dataset.data_storage_version();
+  fmt::print("  data files  {}, {}, {}\n", FormatCount(summary.num_data_files),
+             FormatBytes(summary.data_file_bytes),
+             IsSupported(version)
+                 ? "new ones are written as " + version
+                 : "of version " + version + ", which this build neither reads nor writes");
   fmt::print("  row ids     {}\n",
              dataset.has_stable_row_ids() ? "stable" : "addresses, which change with compaction");
   for (const auto& [key, value] : dataset.config())

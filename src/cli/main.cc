@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -57,6 +58,17 @@ void AddChoice(CLI::App& verb, const std::string& name, Value& value, const std:
 
 // Each verb is a subcommand that runs with the options it has parsed.
 using Verbs = std::map<const CLI::App*, std::function<arrow::Status()>>;
+
+// In place of CLI11's own, which tells how large a double may be.
+CLI::Validator IsCount() {
+  return {[](const std::string& text) {
+            const bool is_number = !text.empty() && std::ranges::all_of(text, [](char c) {
+              return c >= '0' && c <= '9';
+            });
+            return is_number ? std::string() : fmt::format("'{}' is no number of rows", text);
+          },
+          "ROWS"};
+}
 
 template <typename Options>
 CLI::App& AddVerb(CLI::App& app, Verbs& verbs, const std::string& name, const std::string& text,
@@ -122,9 +134,8 @@ void AddScan(CLI::App& app, Verbs& verbs, ScanVerbOptions& options) {
   verb.add_option("--columns", options.columns, "names, by commas; all when not given")
       ->delimiter(',');
   verb.add_option("--filter", options.filter, "a predicate in SQL");
-  verb.add_option("--limit", options.limit, "rows")->check(CLI::NonNegativeNumber);
-  verb.add_option("--offset", options.offset, "rows left out before")
-      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--limit", options.limit, "rows")->check(IsCount());
+  verb.add_option("--offset", options.offset, "rows left out before")->check(IsCount());
   AddChoice<RowFormat>(
       verb, "--format", options.format, "json (a line for each row), csv or arrow",
       {{"json", RowFormat::kJsonLines}, {"csv", RowFormat::kCsv}, {"arrow", RowFormat::kArrow}});
@@ -167,7 +178,8 @@ void AddCompare(CLI::App& app, Verbs& verbs, CompareOptions& options) {
   verb.add_option("a", options.uri_a, "a table")->required();
   verb.add_option("b", options.uri_b, "another; the same one when not given");
   verb.add_option("--version-a", options.version_a, "the newest when not given");
-  verb.add_option("--version-b", options.version_b, "the newest when not given");
+  verb.add_option("--version-b", options.version_b,
+                  "the newest when not given; of one table as two engines read it, that of a");
   AddChoice<Engine>(verb, "--engine-b", options.engine_b, "what reads b: glaive or pylance",
                     {{"glaive", Engine::kGlaive}, {"pylance", Engine::kPylance}});
   verb.add_option("--python", options.python, "a Python that has pylance")

@@ -98,6 +98,12 @@ arrow::Status VerifyTable(const VerifyVerbOptions& options) {
   for (const Finding& finding : report.findings) {
     errors += finding.severity == Severity::kError ? 1 : 0;
   }
+  if (errors == 0) {
+    return ReadsFailed(
+        fmt::format("{} holds what this build does not read: whether that is damaged is not known; "
+                    "pylance reads it, and copies it with data_storage_version=\"2.2\"",
+                    options.uri));
+  }
   if (!report.damaged()) {
     return ReadsFailed(fmt::format("{} to read {} failed; whether it is damaged is not known",
                                    Counted(errors, "attempt"), options.uri));

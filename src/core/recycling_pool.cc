@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/per_process.h"
+#include "core/write_once.h"
 
 namespace glaive {
 namespace {
@@ -102,8 +103,8 @@ class Blocks {
 
 // Never destroyed: buffers may outlive every static object.
 Blocks& BlocksOfProcess() {
-  static auto* const blocks = new PerProcess<Blocks>;
-  return blocks->Get();
+  static constinit ProcessWide<PerProcess<Blocks>> blocks;
+  return blocks.Get().Get();
 }
 
 class Pool final : public arrow::MemoryPool {
@@ -152,8 +153,8 @@ class Pool final : public arrow::MemoryPool {
 }  // namespace
 
 arrow::MemoryPool* RecyclingPool() {
-  static auto* const pool = new Pool;
-  return pool;
+  static constinit ProcessWide<Pool> pool;
+  return &pool.Get();
 }
 
 uint64_t RecycledBytes() { return BlocksOfProcess().kept_bytes(); }

@@ -12,6 +12,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/small_pages.h"
 #include "dataset/source_fragment.h"
+#include "dataset/write_session.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
 #include "table/index_coverage.h"
@@ -111,6 +112,7 @@ arrow::Result<SurveyedPlan> SurveyAndPlan(const Dataset& dataset,
   ARROW_ASSIGN_OR_RAISE(surveyed.fragments, Survey(dataset, plan.options));
   surveyed.tasks = PlanTasks(surveyed.fragments, plan.options);
   if (!surveyed.tasks.empty()) {
+    ARROW_RETURN_NOT_OK(WritableVersion(*plan.options.data_storage_version).status());
     ARROW_RETURN_NOT_OK(CheckCanRewrite(*dataset.state()->manifest));
     ARROW_RETURN_NOT_OK(CheckCanDefer(*dataset.state()->manifest, plan.options));
   }

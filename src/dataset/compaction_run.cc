@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/attempt.h"
 #include "core/error.h"
 #include "dataset/compaction_memory.h"
 #include "dataset/fragment_state.h"
@@ -102,7 +103,7 @@ class TaskRunner {
       was_ended = !status.ok();
       return status;
     };
-    const arrow::Status status = RunTask(index, may_go_on);
+    const arrow::Status status = Attempt([&] { return RunTask(index, may_go_on); });
     if (status.ok() || was_ended || !plan_.options.partial) return status;
     failures_[index] = status;
     return arrow::Status::OK();
@@ -154,7 +155,7 @@ class TaskRunner {
       ended.wait_for(lock, kProgressInterval);
       if (!progress_ || stopped) continue;
       lock.unlock();
-      const arrow::Status status = progress_(Sum({}));
+      const arrow::Status status = Attempt([&] { return progress_(Sum({})); });
       lock.lock();
       if (!status.ok() && !stopped.exchange(true)) first_error = status;
     }

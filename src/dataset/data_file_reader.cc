@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "core/write_once.h"
 #include "encoding/levels/leaf.h"
 #include "file/file_reader.h"
 #include "file/page_description.h"
@@ -200,9 +200,8 @@ class OpenDataFile final : public DataFileReader {
       : projection_(std::move(projection)), whole_schema_(std::move(whole_schema)) {}
 
   const FileInfo& info() const override {
-    std::call_once(info_made_,
-                   [&] { info_ = MakeInfo(projection_->file->metadata(), whole_schema_); });
-    return info_;
+    if (const FileInfo* made = info_.Get()) return *made;
+    return info_.Put(MakeInfo(projection_->file->metadata(), whole_schema_));
   }
 
   std::shared_ptr<arrow::Schema> schema() const override { return projection_->schema; }
@@ -252,8 +251,7 @@ class OpenDataFile final : public DataFileReader {
 
   std::shared_ptr<const Projection> projection_;
   std::shared_ptr<arrow::Schema> whole_schema_;
-  mutable std::once_flag info_made_;
-  mutable FileInfo info_;
+  mutable WriteOnce<FileInfo> info_;
 };
 
 }  // namespace

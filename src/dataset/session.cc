@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "core/write_once.h"
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
 #include "dataset/write_target_state.h"
@@ -82,8 +83,9 @@ Session::~Session() = default;
 
 const std::shared_ptr<Session>& Session::Default() {
   // Never destroyed: handles may outlive the end of main.
-  static const auto* const session = new std::shared_ptr<Session>(std::make_shared<Session>());
-  return *session;
+  static constinit ProcessWide<const std::shared_ptr<Session>> session;
+  return session.Get(
+      [] { return std::make_unique<const std::shared_ptr<Session>>(std::make_shared<Session>()); });
 }
 
 std::shared_ptr<Session> SessionOf(const Dataset& dataset) { return dataset.state()->session; }

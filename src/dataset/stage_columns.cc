@@ -140,9 +140,8 @@ class Staging {
   }
 
   arrow::Status Write(Task& task) const {
-    static const auto kNoneDeleted = std::make_shared<const table::DeletionVector>();
     const State& state = task.state;
-    table::DeletionVectorPtr deletions = kNoneDeleted;
+    auto deletions = std::make_shared<const table::DeletionVector>();
     if (options_.live_rows_only) {
       ARROW_ASSIGN_OR_RAISE(deletions,
                             read::Deletions(snapshot_, task.fragment, state.physical_rows));

@@ -7,6 +7,7 @@
 
 #include <arrow/memory_pool.h>
 
+#include "core/attempt.h"
 #include "core/error.h"
 #include "glaive/fragment.h"
 
@@ -73,7 +74,7 @@ void WriteCrew::Start(std::function<arrow::Status()> job) {
 
 void WriteCrew::Run(size_t index, const std::function<arrow::Status()>& job) {
   turns_.acquire();
-  arrow::Status result = stopping_ ? Cancelled("another partition failed") : job();
+  arrow::Status result = stopping_ ? Cancelled("another partition failed") : Attempt(job);
   // Each thread has a part of the allocator to itself, which would keep what the job has freed.
   arrow::default_memory_pool()->ReleaseUnused();
   turns_.release();

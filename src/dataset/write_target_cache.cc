@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/write_once.h"
 #include "dataset/write_target_state.h"
 #include "glaive/session.h"
 #include "io/object_store.h"
@@ -70,11 +71,11 @@ CachedTargetStats WriteTargetCache::stats() {
 namespace {
 
 dataset::WriteTargetCache& OfProcess() {
-  constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
-  constexpr auto kMaxIdle = std::chrono::minutes(10);
+  static constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
+  static constexpr auto kMaxIdle = std::chrono::minutes(10);
   // Never destroyed: threads may outlive the end of main.
-  static auto* const cache = new dataset::WriteTargetCache(kMaxBytes, kMaxIdle);
-  return *cache;
+  static constinit ProcessWide<dataset::WriteTargetCache> cache;
+  return cache.Get([] { return std::make_unique<dataset::WriteTargetCache>(kMaxBytes, kMaxIdle); });
 }
 
 // However its URI is spelt.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "core/fork_lock.h"
 
 namespace glaive::file {
 namespace {
@@ -134,34 +134,38 @@ struct FileReader::Cache {
   };
 
   std::shared_ptr<encoding::PageDecoder> Find(Key key, const encoding::LeafPath& path) {
-    const std::lock_guard lock(mutex);
-    const auto found = decoders.find(key);
-    return found != decoders.end() && found->second.path == path ? found->second.decoder : nullptr;
+    const auto contents = losable.Lock();
+    const auto found = contents->decoders.find(key);
+    return found != contents->decoders.end() && found->second.path == path ? found->second.decoder
+                                                                           : nullptr;
   }
 
   // The one to use: another thread may have been first.
   std::shared_ptr<encoding::PageDecoder> Add(Key key, const encoding::LeafPath& path,
                                              std::shared_ptr<encoding::PageDecoder> decoder) {
-    const std::lock_guard lock(mutex);
-    const Kept& kept = decoders.try_emplace(key, Kept{path, decoder}).first->second;
+    const auto contents = losable.Lock();
+    const Kept& kept = contents->decoders.try_emplace(key, Kept{path, decoder}).first->second;
     return kept.path == path ? kept.decoder : decoder;
   }
 
   std::shared_ptr<arrow::Buffer> TakeWhole() {
-    const std::lock_guard lock(mutex);
-    return std::exchange(whole, nullptr);
+    return std::exchange(losable.Lock()->whole, nullptr);
   }
 
   uint64_t memory_bytes() {
-    const std::lock_guard lock(mutex);
+    const auto contents = losable.Lock();
+    const auto& whole = contents->whole;
     uint64_t bytes = whole == nullptr ? 0 : static_cast<uint64_t>(whole->size());
-    for (const auto& [key, kept] : decoders) bytes += kept.decoder->memory_bytes();
+    for (const auto& [key, kept] : contents->decoders) bytes += kept.decoder->memory_bytes();
     return bytes;
   }
 
-  std::mutex mutex;
-  std::map<Key, Kept> decoders;
-  std::shared_ptr<arrow::Buffer> whole;  // the file, where it is small and nobody has read columns
+  struct Contents {
+    std::map<Key, Kept> decoders;
+    std::shared_ptr<arrow::Buffer>
+        whole;  // the file, where it is small and nobody has read columns
+  };
+  Losable<Contents> losable;
 };
 
 arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::ObjectStore> store,
@@ -173,7 +177,7 @@ arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::
   reader->metadata_ = std::move(file.metadata);
   reader->path_ = std::move(path);
   reader->cache_ = std::make_shared<Cache>();
-  reader->cache_->whole = std::move(file.whole);
+  reader->cache_->losable.Lock()->whole = std::move(file.whole);
   return reader;
 }
 

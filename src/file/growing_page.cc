@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/error.h"
+
 namespace glaive::file {
 
 using encoding::PageStream;
@@ -33,6 +35,9 @@ GrowingPage::GrowingPage(size_t column, const LeafColumn& leaf, std::unique_ptr<
 arrow::Result<bool> GrowingPage::Add(Pieces& pieces) { return AddBlock(pieces); }
 
 arrow::Result<bool> GrowingPage::AddBlock(Pieces pieces) {
+  if (generation_ != ForkGeneration()) {  // where a thread may hold the lock that is not there
+    return InvalidInput("a file that a process began to write cannot go on in its fork");
+  }
   const uint64_t num_bits = leaf_.BitsOf(pieces);
   ARROW_ASSIGN_OR_RAISE(auto rows, stream_->Add(std::move(pieces)));
   if (rows == nullptr) return false;

@@ -15,6 +15,7 @@
 
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "core/per_process.h"
 #include "encoding/structural/page_stream.h"
 #include "file/leaf_column.h"
 #include "io/object_store.h"
@@ -65,6 +66,7 @@ class GrowingPage {
   const std::unique_ptr<encoding::PageStream> stream_;
   io::ObjectWriter& out_;
   const uint64_t begin_;
+  const uint64_t generation_ = ForkGeneration();
   std::mutex mutex_;
   std::condition_variable block_done_;
   std::deque<std::shared_ptr<Block>> to_encode_;  // guarded by the mutex

@@ -63,11 +63,15 @@ arrow::Status CheckIndices(const read::Snapshot& snapshot,
 
 }  // namespace
 
-arrow::Status CheckManifestFile(const table::TableLocation& table, const table::VersionEntry& entry,
-                                bool whole) {
-  if (!whole) return table::ManifestFile::Open(table, entry.path, std::nullopt).status();
-  ARROW_RETURN_NOT_OK(table::ReadManifest(table, entry).status());
-  return table::ReadTransaction(table, entry).status();
+arrow::Result<table::ManifestPtr> CheckManifestFile(const table::TableLocation& table,
+                                                    const table::VersionEntry& entry, bool whole) {
+  if (!whole) {
+    ARROW_RETURN_NOT_OK(table::ManifestFile::Open(table, entry.path, std::nullopt).status());
+    return nullptr;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto manifest, table::ReadManifest(table, entry));
+  ARROW_RETURN_NOT_OK(table::ReadTransaction(table, entry).status());
+  return manifest;
 }
 
 arrow::Status CheckManifest(const read::Snapshot& snapshot,

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include <arrow/status.h>
+#include <arrow/result.h>
 
 #include "glaive/verify.h"
 #include "read/snapshot.h"
@@ -10,9 +10,10 @@
 
 namespace glaive::inspect {
 
-// One manifest file: its footer, and with `whole` its message, the sections and the transaction.
-arrow::Status CheckManifestFile(const table::TableLocation& table, const table::VersionEntry& entry,
-                                bool whole);
+// One manifest file: its footer, and with `whole` its message, which is returned, the sections and
+// the transaction.
+arrow::Result<table::ManifestPtr> CheckManifestFile(const table::TableLocation& table,
+                                                    const table::VersionEntry& entry, bool whole);
 
 // What a manifest says, against itself: counters, flags, fields and bases, and whether the files of
 // its indices are there. Errors: only those that end the check.

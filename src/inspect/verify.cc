@@ -22,6 +22,7 @@
 #include "inspect/fragment_check.h"
 #include "inspect/manifest_check.h"
 #include "inspect/table_folders.h"
+#include "table/chain.h"
 #include "table/table_not_found.h"
 
 namespace glaive {
@@ -53,7 +54,17 @@ class Verification {
   void Add(Finding finding) {
     // A file that cannot be opened says so for each part of it that was asked for.
     if (!seen_.insert(finding.message).second) return;
+    // Nor is one that is not there missing twice, for who reads it and for who looks for it.
+    if (finding.kind == ErrorKind::kFileNotFound && !finding.path.empty() &&
+        !missing_.insert(RelativePath(finding.path)).second) {
+      return;
+    }
     report_.findings.push_back(std::move(finding));
+  }
+
+  std::string RelativePath(std::string_view path) const {
+    const std::string folder = location_.path + "/";
+    return std::string(path.starts_with(folder) ? path.substr(folder.size()) : path);
   }
 
   arrow::Status Poll() {
@@ -66,12 +77,13 @@ class Verification {
   }
 
   arrow::Status CheckVersions();
+  void CheckDescent(const table::ManifestPtr& manifest);
   arrow::Status CheckSnapshot();
   arrow::Status CheckFragments(const read::Snapshot& snapshot);
   arrow::Status CheckFiles(std::string_view uri);
   arrow::Result<std::optional<WorkUnit>> NextUnit();
   WorkUnit CheckUnit(std::shared_ptr<const wire::DataFragment> fragment);
-  WorkUnit DecodeUnit(RowRange rows);
+  WorkUnit DecodeUnit(RowRange rows, bool is_last);
   void PlanDecoding();
   void CheckLiveIds();
 
@@ -79,7 +91,9 @@ class Verification {
   VerifyReport report_;
   table::TableLocation location_;
   std::optional<table::VersionEntry> version_;
+  table::ManifestPtr newer_;  // the one above that the next is expected to lead to
   std::set<std::string> seen_;
+  std::set<std::string> missing_;  // paths within the table
 
   // Of the version that is verified.
   read::Snapshot snapshot_;
@@ -88,6 +102,7 @@ class Verification {
   size_t next_fragment_ = 0;
   double sampled_ = 0;  // of the fragments met so far, how many should be decoded
   std::shared_ptr<const wire::DataFragment> open_;  // its rows are being decoded
+  std::shared_ptr<bool> open_is_whole_;             // as far as they were
   uint64_t next_row_ = 0;
   uint64_t rows_per_unit_ = 0;
   uint64_t bytes_per_unit_ = 0;
@@ -106,10 +121,14 @@ arrow::Status Verification::CheckVersions() {
   for (const table::VersionEntry& entry : entries | std::views::reverse) {
     ARROW_RETURN_NOT_OK(Poll());
     const bool wanted = options_.version ? entry.version == *options_.version : !version_;
-    const arrow::Status status = inspect::CheckManifestFile(location_, entry, whole || wanted);
+    const auto manifest = inspect::CheckManifestFile(location_, entry, whole || wanted);
+    const arrow::Status& status = manifest.status();
     ++report_.num_versions;
     if (status.ok() && wanted) version_ = entry;
-    if (status.ok()) continue;
+    if (status.ok()) {
+      if (*manifest != nullptr) CheckDescent(*manifest);
+      continue;
+    }
     if (inspect::EndsCheck(status)) return status;
     Finding finding = inspect::FindingOf(status, std::nullopt);
     finding.message = fmt::format("version {}{}: {}", entry.version,
@@ -122,6 +141,22 @@ arrow::Status Verification::CheckVersions() {
                     *options_.version);
   }
   return arrow::Status::OK();
+}
+
+// Called from the newest version down.
+void Verification::CheckDescent(const table::ManifestPtr& manifest) {
+  if (newer_ == nullptr || table::Descends(*newer_, *manifest) != table::Descent::kNo) {
+    newer_ = manifest;
+    return;
+  }
+  Add({.severity = Severity::kWarning,
+       .kind = ErrorKind::kNotFound,
+       .path = RelativePath(manifest->path),
+       .fragment_id = std::nullopt,
+       .message =
+           fmt::format("version {} is a stray: version {} does not descend from it. A writer "
+                       "that died left it; the next clean-up removes it",
+                       manifest->version, newer_->version)});
 }
 
 arrow::Status Verification::CheckSnapshot() {
@@ -158,8 +193,9 @@ arrow::Result<std::optional<WorkUnit>> Verification::NextUnit() {
   if (open_ != nullptr) {
     const RowRange rows = {next_row_, std::min(next_row_ + rows_per_unit_, open_->physical_rows)};
     next_row_ = rows.end;
-    WorkUnit unit = DecodeUnit(rows);
-    if (next_row_ == open_->physical_rows) open_.reset();
+    const bool is_last = next_row_ == open_->physical_rows;
+    WorkUnit unit = DecodeUnit(rows, is_last);
+    if (is_last) open_.reset();
     return unit;
   }
   if (next_fragment_ == fragments_.size()) return std::nullopt;
@@ -188,7 +224,8 @@ void Verification::PlanDecoding() {
       std::max<uint64_t>(1, static_cast<uint64_t>(static_cast<double>(kUnitBytes) / bytes_per_row));
   bytes_per_unit_ = std::min(bytes, kUnitBytes);
   next_row_ = 0;
-  ++report_.num_fragments_decoded;
+  open_is_whole_ = std::make_shared<bool>(true);
+  ++report_.num_fragments_sampled;
 }
 
 WorkUnit Verification::CheckUnit(std::shared_ptr<const wire::DataFragment> fragment) {
@@ -209,16 +246,19 @@ WorkUnit Verification::CheckUnit(std::shared_ptr<const wire::DataFragment> fragm
           }};
 }
 
-WorkUnit Verification::DecodeUnit(RowRange rows) {
+WorkUnit Verification::DecodeUnit(RowRange rows, bool is_last) {
   auto findings = std::make_shared<std::vector<Finding>>();
   return {.bytes = bytes_per_unit_,
           .run =
               [this, findings, rows, fragment = open_] {
                 return inspect::DecodeRows(snapshot_, *fragment, columns_, rows, findings.get());
               },
-          .emit = [this, findings, rows, bytes = bytes_per_unit_]() -> arrow::Status {
+          .emit = [this, findings, rows, is_last, is_whole = open_is_whole_,
+                   bytes = bytes_per_unit_]() -> arrow::Status {
             for (Finding& finding : *findings) Add(std::move(finding));
             if (findings->empty()) report_.num_rows_decoded += rows.size();
+            *is_whole = *is_whole && findings->empty();
+            if (is_last && *is_whole) ++report_.num_fragments_decoded;
             bytes_done_ += bytes;
             return Poll();
           }};
@@ -272,8 +312,14 @@ arrow::Status Verification::CheckFiles(std::string_view uri) {
 }  // namespace
 
 bool VerifyReport::ok() const {
+  return understood() && std::ranges::none_of(findings, [](const Finding& finding) {
+           return finding.severity == Severity::kError;
+         });
+}
+
+bool VerifyReport::understood() const {
   return std::ranges::none_of(
-      findings, [](const Finding& finding) { return finding.severity == Severity::kError; });
+      findings, [](const Finding& finding) { return finding.kind == ErrorKind::kUnsupported; });
 }
 
 bool VerifyReport::damaged() const {
@@ -285,21 +331,23 @@ bool VerifyReport::damaged() const {
 std::string VerifyReport::Statement() const {
   if (version == 0) return "No version could be read: nothing else was checked.";
   std::string text = fmt::format("Version {} {}: ", version,
-                                 ok()        ? "is whole as far as this looked"
-                                 : damaged() ? "or its history is damaged"
-                                             : "or its history could not be read whole");
+                                 ok()           ? "is whole as far as this looked"
+                                 : damaged()    ? "or its history is damaged"
+                                 : understood() ? "or its history could not be read whole"
+                                                : "holds what this build does not read");
   text += fmt::format("{} manifests, {} data files and {} deletion files were looked at",
                       num_versions, num_data_files, num_deletion_files);
   text += ok() ? "; they are there, and hold what the manifest says. "
                : "; what is wrong with them is listed above. ";
-  const bool all_understood = std::ranges::none_of(
-      findings, [](const Finding& finding) { return finding.kind == ErrorKind::kUnsupported; });
-  if (!all_understood) {
-    return text + "What the warnings name is not read by this build and was not checked.";
+  if (!understood()) {
+    return text + fmt::format(
+                      "What the warnings name is not read by this build and was not "
+                      "checked: {} of {} fragments were decoded.",
+                      num_fragments_decoded, num_fragments);
   }
   if (depth == VerifyDepth::kFooters) {
     text += "No value was read: damage inside pages would not be seen.";
-  } else if (num_fragments_decoded < num_fragments) {
+  } else if (num_fragments_sampled < num_fragments) {
     text += fmt::format(
         "Every value of {} of {} fragments was decoded; damage inside the others "
         "would not be seen.",

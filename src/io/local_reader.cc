@@ -16,6 +16,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "core/per_process.h"
+#include "core/write_once.h"
 #include "io/coalesce.h"
 #include "io/posix.h"
 #include "io/read_buffer.h"
@@ -112,8 +113,8 @@ class DescriptorCache {
 
 // Never destroyed: readers may outlive every static object. A forked child opens files anew.
 DescriptorCache& CacheOfProcess() {
-  static auto* const cache = new PerProcess<DescriptorCache>;
-  return cache->Get();
+  static constinit ProcessWide<PerProcess<DescriptorCache>> cache;
+  return cache.Get().Get();
 }
 
 arrow::Result<uint64_t> SizeOf(const Descriptor& file, const std::string& path) {

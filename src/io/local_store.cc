@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/attempt.h"
 #include "core/error.h"
+#include "core/write_once.h"
 #include "io/local_reader.h"
 #include "io/local_writer.h"
 #include "io/object_store.h"
@@ -97,7 +99,9 @@ arrow::Status SyncFiles(std::span<const std::string> paths) {
   std::vector<arrow::Status> results(paths.size());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i = next++; i < paths.size(); i = next++) results[i] = SyncFile(paths[i]);
+    for (size_t i = next++; i < paths.size(); i = next++) {
+      results[i] = Attempt([&] { return SyncFile(paths[i]); });
+    }
   };
   std::vector<std::jthread> threads;
   try {
@@ -253,8 +257,11 @@ class LocalObjectStore final : public ObjectStore {
 }  // namespace
 
 std::shared_ptr<ObjectStore> LocalStore() {
-  static const auto store = std::make_shared<LocalObjectStore>();
-  return store;
+  static constinit ProcessWide<const std::shared_ptr<ObjectStore>> store;
+  return store.Get([] {
+    return std::make_unique<const std::shared_ptr<ObjectStore>>(
+        std::make_shared<LocalObjectStore>());
+  });
 }
 
 }  // namespace glaive::io

@@ -225,6 +225,9 @@ const std::shared_ptr<MemoryObjectStore>& StoreOfProcess() {
   return store;
 }
 
+// Before main: a static local is made under a lock, which a fork could leave held.
+[[maybe_unused]] const auto& made_early = StoreOfProcess();
+
 }  // namespace
 
 std::shared_ptr<ObjectStore> MemoryStore() { return StoreOfProcess(); }

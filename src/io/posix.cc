@@ -18,6 +18,7 @@
 
 #include "core/error.h"
 #include "core/per_process.h"
+#include "core/write_once.h"
 #include "io/local_reader.h"
 
 namespace glaive::io {
@@ -30,8 +31,8 @@ struct MadeFolders {
 };
 
 MadeFolders& MadeFoldersOfProcess() {
-  static auto* const made = new PerProcess<MadeFolders>;
-  return made->Get();
+  static constinit ProcessWide<PerProcess<MadeFolders>> made;
+  return made.Get().Get();
 }
 
 template <typename Call>

@@ -25,7 +25,7 @@ void RequestCounter::Delay() const {
 }
 
 RequestCounter& RequestCounter::OfProcess() {
-  static RequestCounter counter;
+  static constinit RequestCounter counter;
   return counter;
 }
 

@@ -1,7 +1,8 @@
+#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -11,21 +12,21 @@
 namespace glaive::io {
 namespace {
 
+// What is registered. Every open looks here, beside threads that fork, so that it takes no lock:
+// who registers puts a changed copy in its place. Registrations are few, and none is ever
+// destroyed.
 struct Registry {
-  std::mutex mutex;
   std::map<std::string, std::shared_ptr<ObjectStore>, std::less<>> stores;
+  const Registry* before = nullptr;  // kept reachable, so that it is no leak
 };
 
-Registry& TheRegistry() {
-  static auto* const registry = new Registry;
-  return *registry;
-}
+constinit std::atomic<const Registry*> registered = nullptr;
 
 std::shared_ptr<ObjectStore> RegisteredStore(std::string_view scheme) {
-  Registry& registry = TheRegistry();
-  const std::lock_guard lock(registry.mutex);
-  const auto found = registry.stores.find(scheme);
-  return found == registry.stores.end() ? nullptr : found->second;
+  const Registry* const registry = registered.load(std::memory_order_acquire);
+  if (registry == nullptr) return nullptr;
+  const auto found = registry->stores.find(scheme);
+  return found == registry->stores.end() ? nullptr : found->second;
 }
 
 // "scheme" of "scheme://rest", in small letters; nothing for a plain path.
@@ -117,13 +118,18 @@ arrow::Result<ResolvedUri> Resolve(std::string_view uri) {
 }
 
 void RegisterStore(const std::string& scheme, std::shared_ptr<ObjectStore> store) {
-  Registry& registry = TheRegistry();
-  const std::lock_guard lock(registry.mutex);
-  if (store == nullptr) {
-    registry.stores.erase(scheme);
-  } else {
-    registry.stores[scheme] = std::move(store);
-  }
+  const Registry* before = registered.load(std::memory_order_acquire);
+  auto changed = std::make_unique<Registry>();
+  do {
+    if (before != nullptr) changed->stores = before->stores;
+    changed->before = before;
+    if (store == nullptr) {
+      changed->stores.erase(scheme);
+    } else {
+      changed->stores[scheme] = store;
+    }
+  } while (!registered.compare_exchange_weak(before, changed.get(), std::memory_order_acq_rel));
+  static_cast<void>(changed.release());
 }
 
 }  // namespace glaive::io

@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include <arrow/compute/initialize.h>
 
 #include "query/filter.h"
@@ -6,8 +8,11 @@ namespace glaive::query {
 
 arrow::Status InitCompute() {
   // Arrow's own call may be repeated, but takes a lock each time.
-  static const arrow::Status status = arrow::compute::Initialize();
-  return status;
+  static constinit std::atomic<bool> done = false;
+  if (done.load(std::memory_order_acquire)) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(arrow::compute::Initialize());
+  done.store(true, std::memory_order_release);
+  return arrow::Status::OK();
 }
 
 }  // namespace glaive::query

@@ -27,8 +27,7 @@ arrow::Result<uint64_t> PhysicalRows(const Snapshot& snapshot, const wire::DataF
 arrow::Result<table::DeletionVectorPtr> Deletions(const Snapshot& snapshot,
                                                   const wire::DataFragment& fragment,
                                                   uint64_t physical_rows) {
-  static const auto none = std::make_shared<const table::DeletionVector>();
-  if (!fragment.deletion_file) return none;
+  if (!fragment.deletion_file) return std::make_shared<const table::DeletionVector>();
   return snapshot.cache->OpenDeletions(snapshot.location, *snapshot.manifest, fragment,
                                        physical_rows);
 }

@@ -74,6 +74,7 @@ class PendingCommit {
 
  private:
   arrow::Result<ManifestPtr> RunAttempts();
+  arrow::Status Torn(const arrow::Status& status, uint64_t version) const;
   arrow::Status CatchUp();
   arrow::Result<bool> TryToCatchUp();
   arrow::Status CheckNewer(const std::vector<VersionEntry>& newer, bool* moved_rows);
@@ -140,8 +141,7 @@ arrow::Status PendingCommit::CheckNewer(const std::vector<VersionEntry>& newer, 
     ++expected;
     const auto theirs = ReadTransaction(table_, entry);
     if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
-      return WithContext(theirs.status(), "nothing can follow version {}, which is damaged",
-                         entry.version);
+      return Torn(theirs.status(), entry.version);
     }
     if (!theirs.ok() && IsGone(theirs.status())) {
       return NotCompared(entry.version, "a clean-up removed it");
@@ -170,6 +170,14 @@ arrow::Status PendingCommit::FitTo(ManifestPtr manifest, bool moved_rows) {
   if (rebased_.written.size() > already_written) transaction_.read_version = manifest->version;
   latest_ = std::move(manifest);
   return arrow::Status::OK();
+}
+
+// The error where a version that is damaged is in the way.
+arrow::Status PendingCommit::Torn(const arrow::Status& status, uint64_t version) const {
+  return WithContext(status,
+                     "nothing can follow version {}, which is damaged (`glaive repair {}` shows "
+                     "what can be done)",
+                     version, table_.uri);
 }
 
 // Checks the operation against whatever was committed since, and fits it to the newest version.
@@ -208,6 +216,9 @@ arrow::Result<bool> PendingCommit::TryToCatchUp() {
   }
   ARROW_RETURN_NOT_OK(CheckNewer(newer, &moved_rows));
   if (earlier_ != nullptr) return true;
+  if (!newest.ok() && KindOf(newest.status()) == ErrorKind::kCorrupt) {
+    return Torn(newest.status(), newer.back().version);
+  }
   ARROW_RETURN_NOT_OK(newest.status());
   ARROW_RETURN_NOT_OK(CheckWritable(**newest));
   if (make_) {

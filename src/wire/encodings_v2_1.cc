@@ -5,6 +5,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "core/write_once.h"
 #include "wire/message.h"
 
 namespace glaive::wire {
@@ -60,8 +61,9 @@ class EncodingParser {
 };
 
 const EncodingPtr& NoEncoding() {
-  static const EncodingPtr kNone = MakeEncoding(UnknownEncoding{});
-  return kNone;
+  static constinit ProcessWide<const EncodingPtr> none;
+  return none.Get(
+      [] { return std::make_unique<const EncodingPtr>(MakeEncoding(UnknownEncoding{})); });
 }
 
 void ReadLayers(FieldReader& reader, std::vector<RepDefLayer>& layers) {

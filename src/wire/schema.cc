@@ -102,14 +102,14 @@ void AppendFields(uint32_t field_number, const std::vector<Field>& fields, int32
   }
 }
 
+// Before main: a static local is made under a lock, which a fork could leave held.
+[[maybe_unused]] const bool utf8_initialised = [] {
+  arrow::util::InitializeUTF8();
+  return true;
+}();
+
 // What protobuf and every reader of names ask of a string.
-bool IsUtf8(std::string_view text) {
-  static const bool initialised = [] {
-    arrow::util::InitializeUTF8();
-    return true;
-  }();
-  return initialised && arrow::util::ValidateUTF8(text);
-}
+bool IsUtf8(std::string_view text) { return arrow::util::ValidateUTF8(text); }
 
 }  // namespace
 

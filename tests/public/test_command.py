@@ -201,6 +201,9 @@ def test_wrong_usage(table):
         assert all(name in text for name in names), text
     for share in (-1, "inf", "nan"):
         assert "at least 0" in error_of("compact", table, "--deletion-threshold", share, expect=2)
+    for option in ("--limit", "--offset"):
+        for number in (-1, "abc", 1.5):
+            assert f"'{number}' is no number of rows" in run("scan", table, option, number, expect=2).stderr
     assert "Exit codes" in run("--help").stdout
 
 

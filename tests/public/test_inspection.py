@@ -1,16 +1,19 @@
 """The verbs of the command that look into tables: log, diff, scan, verify, repair, orphans, compare, conflicts."""
 
 import csv
+import fcntl
 import io
 import json
 import shutil
 import signal
+import struct
 import subprocess
 import sys
-import time
+import termios
 from datetime import date
 from decimal import Decimal
 
+import glaive
 import lance
 import numpy as np
 import pyarrow as pa
@@ -173,13 +176,20 @@ def test_every_type_has_one_text(tmp_path):
     assert ',"",' in text  # an empty string is not null
 
 
+def wait_until_half_full(pipe):
+    room = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    held = bytes(4)
+    while 2 * struct.unpack("i", held)[0] < room:
+        held = fcntl.ioctl(pipe, termios.FIONREAD, held)
+
+
 @pytest.mark.parametrize("form", ["json", "arrow"])
 def test_an_interrupted_scan_ends(tmp_path, form):
     lance.write_dataset(pa.table({"id": range(200_000)}), tmp_path / "large")
     command = [COMMAND, "scan", str(tmp_path / "large"), "--format", form]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout.read(1000)  # and no more: it waits
-        time.sleep(0.3)
+        assert process.stdout.read(1000)  # and no more: it waits once the pipe is full
+        wait_until_half_full(process.stdout.fileno())
         process.send_signal(signal.SIGINT)
         process.wait(timeout=20)
         assert b"interrupted" in process.stderr.read()
@@ -229,6 +239,53 @@ def test_verify_finds_a_damaged_file(table, damage, quick_finds_it):
     assert run_json("verify", table, "--quick", expect=5 if quick_finds_it else 0)["ok"] is not quick_finds_it
 
 
+def test_one_missing_file_is_one_error(table):
+    file = data_file(table, 2)
+    file.unlink()
+    for arguments in ((), ("--quick",)):
+        report = run_json("verify", table, *arguments, expect=5)
+        assert [finding["kind"] for finding in report["findings"]] == ["not found"]
+        assert file.name in report["findings"][0]["path"]
+    assert "1 error found" in run("verify", table, expect=5).stderr
+
+
+@pytest.mark.parametrize("version", ["legacy", "2.0", "2.3"])
+def test_what_is_not_decoded_is_not_called_whole(tmp_path, version):
+    path = tmp_path / "table"
+    try:
+        lance.write_dataset(rows(0, 30), path, data_storage_version=version, max_rows_per_file=10)
+    except (OSError, ValueError) as error:
+        pytest.skip(f"pylance does not write it: {error}")
+    report = run_json("verify", path, expect=1)
+    assert not report["ok"] and (report["fragments_decoded"], report["rows_decoded"]) == (0, 0)
+    assert "whole" not in report["statement"] and "0 of 3 fragments were decoded" in report["statement"]
+    text = run("verify", path, expect=1)
+    assert "is not known" in text.stderr and "damaged" not in text.stdout
+    assert not run_json("verify", path, "--quick", expect=1)["ok"]
+    info = run("info", path).stdout
+    assert "neither reads nor writes" in info and "are written as" not in info
+    assert "glaive compact" not in info and "data_storage_version" in info
+    for verb in (["compact", path], ["compact", path, "--dry-run"]):
+        assert "not written yet" in run(*verb, expect=6).stderr
+
+
+def test_verify_names_a_stray(tmp_path):
+    """A version 2 that version 3 was not made of, with all of its files."""
+    path, other = tmp_path / "table", tmp_path / "other"
+    glaive.write_dataset(rows(0, 10), path)
+    shutil.copytree(path, other)
+    for n in range(2):
+        glaive.dataset(path).insert(rows(10 + n, 11 + n))
+    glaive.dataset(other).insert(rows(50, 60))
+    assert run_json("verify", path)["findings"] == []
+    for folder in ("data", "_transactions"):
+        shutil.copytree(other / folder, path / folder, dirs_exist_ok=True)
+    shutil.copy(manifest(other, 2), manifest(path, 2))
+    report = run_json("verify", path)
+    assert report["ok"] and report["rows"] == 12
+    assert ["version 2 is a stray" in finding["message"] for finding in report["findings"]] == [True]
+
+
 def test_a_file_that_cannot_be_read_is_not_called_damaged(table):
     """A link to itself, since whoever may do everything can read files without permission."""
     file = data_file(table, 2)
@@ -269,6 +326,7 @@ def test_repair_moves_a_torn_head_aside(table):
     head = manifest(table, 5)
     cut(head)
     torn = head.read_bytes()
+    assert f"`glaive repair {table}`" in run("compact", table, expect=5).stderr
     plan = run_json("repair", table)
     assert [step["step"] for step in plan["steps"]] == ["move manifest aside"] and plan["version"] == 4
     assert head.read_bytes() == torn  # only shown
@@ -353,6 +411,14 @@ def test_compare(table, tmp_path):
     lance.dataset(copy).delete("id = 50")
     assert "rows: 127 | 126" in run("compare", table, copy, expect=7).stdout
     assert "differ" in error_of("compare", table, "--version-b", 4, "--version-a", 1, expect=7)
+
+
+def test_compare_goes_to_the_newest_version(table):
+    for arguments in (("--version-a", 1), (table, "--version-a", 1)):
+        result = run_json("compare", table, *arguments, expect=7)
+        assert (result["a"]["version"], result["b"]["version"]) == (1, 5)
+    pylance = ("--engine-b", "pylance", "--python", sys.executable)
+    assert run_json("compare", table, "--version-a", 1, *pylance)["b"]["version"] == 1
 
 
 def test_compare_sees_a_changed_value_by_fragment(table):

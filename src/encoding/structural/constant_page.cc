@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/byte_reader.h"
+#include "core/write_once.h"
 #include "encoding/codec/block.h"
 #include "encoding/structural/page_buffers.h"
 #include "encoding/structural/page_levels.h"
@@ -106,7 +107,7 @@ class ConstantPage final : public PageDecoder, public std::enable_shared_from_th
   ConstantPage(PageBuffers buffers, size_t num_buffers, ConstantParts parts)
       : buffers_(std::move(buffers)), num_buffers_(num_buffers), parts_(std::move(parts)) {
     if (num_buffers_ == 0) {
-      content_ = std::make_shared<const Content>(Content{parts_.inline_value, {}, {}});
+      content_.Put(std::make_shared<const Content>(Content{parts_.inline_value, {}, {}}));
     }
   }
 
@@ -127,8 +128,8 @@ class ConstantPage final : public PageDecoder, public std::enable_shared_from_th
   }
 
   std::shared_ptr<const Content> content() const {
-    const std::lock_guard lock(mutex_);
-    return content_;
+    const auto* const kept = content_.Get();
+    return kept == nullptr ? nullptr : *kept;
   }
 
   arrow::Result<std::shared_ptr<const Content>> Open(
@@ -139,8 +140,7 @@ class ConstantPage final : public PageDecoder, public std::enable_shared_from_th
   const size_t num_buffers_;
   const ConstantParts parts_;
 
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Content> content_;  // if it is small, once a read has brought it
+  WriteOnce<std::shared_ptr<const Content>> content_;  // if it is small, once a read has brought it
 };
 
 arrow::Result<std::shared_ptr<const Content>> ConstantPage::Open(
@@ -170,10 +170,7 @@ arrow::Result<std::shared_ptr<const Content>> ConstantPage::Open(
     }
   }
   auto result = std::make_shared<const Content>(std::move(content));
-  if (result->memory_bytes() <= kKeptBytes) {
-    const std::lock_guard lock(mutex_);
-    content_ = result;
-  }
+  if (result->memory_bytes() <= kKeptBytes) content_.Put(result);
   return result;
 }
 

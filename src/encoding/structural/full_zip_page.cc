@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/byte_reader.h"
+#include "core/write_once.h"
 #include "encoding/structural/full_zip_entries.h"
 #include "encoding/structural/page_buffers.h"
 
@@ -75,21 +75,17 @@ class FullZipPage final : public PageDecoder, public std::enable_shared_from_thi
   }
 
   std::shared_ptr<arrow::Buffer> index() const {
-    const std::lock_guard lock(mutex_);
-    return index_;
+    const auto* const kept = index_.Get();
+    return kept == nullptr ? nullptr : *kept;
   }
-  void KeepIndex(std::shared_ptr<arrow::Buffer> index) {
-    const std::lock_guard lock(mutex_);
-    index_ = std::move(index);
-  }
+  void KeepIndex(std::shared_ptr<arrow::Buffer> index) { index_.Put(std::move(index)); }
 
  private:
   const PageBuffers buffers_;
   const ZipLayout layout_;
   const uint64_t index_width_;
 
-  mutable std::mutex mutex_;
-  std::shared_ptr<arrow::Buffer> index_;  // once a read has brought all of it
+  WriteOnce<std::shared_ptr<arrow::Buffer>> index_;  // once a read has brought all of it
 };
 
 class FullZipRead final : public PageRead {

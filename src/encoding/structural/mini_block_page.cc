@@ -1,11 +1,12 @@
 #include "encoding/structural/mini_block_page.h"
 
 #include <algorithm>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/write_once.h"
 #include "encoding/structural/mini_block_chunk.h"
 #include "encoding/structural/mini_block_index.h"
 #include "encoding/structural/page_buffers.h"
@@ -50,10 +51,8 @@ class MiniBlockPage final : public PageDecoder, public std::enable_shared_from_t
   const PageBuffers& buffers() const { return buffers_; }
   const ChunkLayout& layout() const { return layout_; }
 
-  std::shared_ptr<const Besides> besides() const {
-    const std::lock_guard lock(mutex_);
-    return besides_;
-  }
+  // Null until a read has brought it.
+  const Besides* besides() const { return besides_.Get(); }
 
   // Of words, dictionary and repetition index, in this order.
   std::vector<ByteRange> besides_ranges() const {
@@ -63,8 +62,7 @@ class MiniBlockPage final : public PageDecoder, public std::enable_shared_from_t
     return ranges;
   }
 
-  arrow::Result<std::shared_ptr<const Besides>> Keep(
-      std::span<const std::shared_ptr<arrow::Buffer>> besides);
+  arrow::Result<const Besides*> Keep(std::span<const std::shared_ptr<arrow::Buffer>> besides);
 
  private:
   size_t repetition_index_buffer() const { return kBesides + (dictionary_ ? 1 : 0); }
@@ -75,8 +73,7 @@ class MiniBlockPage final : public PageDecoder, public std::enable_shared_from_t
   const std::optional<DictionaryDescription> dictionary_;
   const uint64_t num_dictionary_items_;
 
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Besides> besides_;  // once a read has brought it
+  WriteOnce<Besides> besides_;
 };
 
 class MiniBlockRead final : public PageRead {
@@ -132,7 +129,7 @@ class MiniBlockRead final : public PageRead {
 
   std::shared_ptr<MiniBlockPage> page_;
   std::vector<RowRange> rows_;
-  std::shared_ptr<const Besides> besides_;
+  const Besides* besides_;  // the page's
   bool with_chunks_ = false;
   std::vector<ByteRange> wanted_;
   std::vector<ChunkRange> chunks_;                    // that were fetched
@@ -189,7 +186,7 @@ arrow::Result<std::unique_ptr<PageRead>> MiniBlockPage::Read(std::span<const Row
   return std::make_unique<MiniBlockRead>(shared_from_this(), rows);
 }
 
-arrow::Result<std::shared_ptr<const Besides>> MiniBlockPage::Keep(
+arrow::Result<const Besides*> MiniBlockPage::Keep(
     std::span<const std::shared_ptr<arrow::Buffer>> buffers) {
   std::optional<Bytes> repetition_index;
   Location repetition_index_at = buffers_.layout();
@@ -200,15 +197,13 @@ arrow::Result<std::shared_ptr<const Besides>> MiniBlockPage::Keep(
   ARROW_ASSIGN_OR_RAISE(MiniBlockIndex index,
                         MiniBlockIndex::Parse(BytesOf(*buffers[0]), repetition_index, sizes_,
                                               buffers_.where(kWords), repetition_index_at));
-  auto besides = std::make_shared<Besides>(Besides{std::move(index), std::nullopt});
+  auto besides = std::make_unique<Besides>(Besides{std::move(index), std::nullopt});
   if (dictionary_) {
     ARROW_ASSIGN_OR_RAISE(
         besides->dictionary,
         dictionary_->Decode(BytesOf(*buffers[1]), num_dictionary_items_, buffers_.where(kBesides)));
   }
-  const std::lock_guard lock(mutex_);
-  if (besides_ == nullptr) besides_ = std::move(besides);
-  return besides_;
+  return &besides_.Put(std::move(besides));
 }
 
 arrow::Result<std::optional<FixedBlockDescription>> ValidateLevels(
