@@ -4,6 +4,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
 #include "dataset/session_state.h"
+#include "dataset/tombstones.h"
 #include "table/operation.h"
 
 namespace glaive {
@@ -30,10 +31,28 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
     ARROW_ASSIGN_OR_RAISE(resolved.location, BranchLocation(main, meant.branch));
   }
   Session::State& session = state.session->state();
-  ARROW_ASSIGN_OR_RAISE(resolved.manifest,
-                        meant.version ? session.ManifestOf(resolved.location, *meant.version)
-                                      : session.LatestManifest(resolved.location));
+  auto manifest = meant.version ? session.ManifestOf(resolved.location, *meant.version)
+                                : session.LatestManifest(resolved.location);
+  const bool is_named = !std::holds_alternative<uint64_t>(reference) && meant.version;
+  if (is_named && !manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) {
+    ARROW_ASSIGN_OR_RAISE(const auto tombstone, FindTombstone(resolved.location, *meant.version));
+    if (tombstone) manifest = ReadTombstone(resolved.location, *tombstone);
+  }
+  ARROW_RETURN_NOT_OK(manifest.status());
+  resolved.manifest = *std::move(manifest);
   return resolved;
+}
+
+arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
+  const uint64_t version = source.manifest->version;
+  const auto entry = table::FindVersion(source.location, version);
+  const bool is_gone = !entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound;
+  if (!is_gone) ARROW_RETURN_NOT_OK(entry.status());
+  const bool is_another = !is_gone && source.manifest->size_bytes != 0 &&
+                          entry->size_bytes != source.manifest->size_bytes;
+  if (!is_gone && !is_another) return arrow::Status::OK();
+  return CommitConflict(Retry::kYes, version, "a clean-up took that version while {} was made",
+                        what);
 }
 
 }  // namespace dataset
