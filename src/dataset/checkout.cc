@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
+#include "dataset/restoration.h"
 #include "dataset/session_state.h"
 #include "dataset/tombstones.h"
 #include "table/operation.h"
@@ -45,12 +46,8 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
 
 arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
   const uint64_t version = source.manifest->version;
-  const auto entry = table::FindVersion(source.location, version);
-  const bool is_gone = !entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound;
-  if (!is_gone) ARROW_RETURN_NOT_OK(entry.status());
-  const bool is_another = !is_gone && source.manifest->size_bytes != 0 &&
-                          entry->size_bytes != source.manifest->size_bytes;
-  if (!is_gone && !is_another) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(source.location, *source.manifest));
+  if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, version, "a clean-up took that version while {} was made",
                         what);
 }

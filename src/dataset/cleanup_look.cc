@@ -43,9 +43,7 @@ CleanupLook::CleanupLook(const Dataset& dataset, ProgressCallback progress)
       main_(MainLocation(dataset)),
       kept_(own_.store) {}
 
-arrow::Status CleanupLook::Poll() const {
-  return progress_ ? progress_({}) : arrow::Status::OK();
-}
+arrow::Status CleanupLook::Poll() const { return progress_ ? progress_({}) : arrow::Status::OK(); }
 
 arrow::Status CleanupLook::Keep(const table::VersionEntry& entry, const table::Manifest& manifest) {
   read_.emplace(entry.path, entry.size_bytes);
@@ -145,8 +143,8 @@ arrow::Status CleanupLook::LookAtBranch(const std::optional<std::string>& name,
   kept_by_branches_.Merge(references);
   if (info == nullptr) return arrow::Status::OK();
   const bool is_new = known_branches_.insert(NameOf(*name, *info)).second && !is_first_look_;
-  const bool is_needy = references.ContainsAnyOf(own_files_) &&
-                        info->parent_branch == BranchOf(dataset_);
+  const bool is_needy =
+      references.ContainsAnyOf(own_files_) && info->parent_branch == BranchOf(dataset_);
   const auto left_at = LeftAt(*info);
   if (left_at && (is_needy || is_new || !is_seen)) branched_off_.insert(*left_at);
   return arrow::Status::OK();

@@ -1,7 +1,6 @@
 #include "dataset/cleanup_plan.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <ranges>
@@ -168,7 +167,8 @@ class Planner {
     if (is_old && !goes) CountKept(version);
     if (!goes) return look().Keep(entry, *manifest);
     plan_.versions.push_back(entry);
-    plan_.manifests.push_back({entry.path, CleanupFileKind::kManifest, false, manifest->size_bytes});
+    plan_.manifests.push_back(
+        {entry.path, CleanupFileKind::kManifest, false, manifest->size_bytes});
     return gone_.Add(own_, *manifest, "");
   }
 
@@ -275,8 +275,7 @@ class Planner {
     ARROW_RETURN_NOT_OK(ListFolder("_deletions", CleanupFileKind::kDeletion, [](Name name) {
       return name.ends_with(".arrow") || name.ends_with(".bin");
     }));
-    ARROW_RETURN_NOT_OK(
-        ListFolder("_indices", CleanupFileKind::kIndex, [](Name) { return true; }));
+    ARROW_RETURN_NOT_OK(ListFolder("_indices", CleanupFileKind::kIndex, [](Name) { return true; }));
     ARROW_ASSIGN_OR_RAISE(const auto branches,
                           ListRefNames(MainLocation(dataset_), RefKind::kBranch));
     if (branches.empty()) return arrow::Status::OK();

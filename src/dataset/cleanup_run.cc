@@ -117,11 +117,10 @@ class CleanupSteps {
   arrow::Status RemoveStrays() {
     for (const table::VersionEntry& stray : plan_.strays) {
       ARROW_RETURN_NOT_OK(remover_.WaitForTurn());
-      const auto removed = table_.store->DeleteIf(
-          {stray.path, stray.size_bytes, stray.modified_ns, stray.file_id});
+      const auto removed =
+          table_.store->DeleteIf({stray.path, stray.size_bytes, stray.modified_ns, stray.file_id});
       if (removed.ok() && !*removed) continue;
-      remover_.Note(removed.ok(),
-                    {stray.path, CleanupFileKind::kManifest, true, stray.size_bytes});
+      remover_.Note(removed.ok(), {stray.path, CleanupFileKind::kManifest, true, stray.size_bytes});
     }
     return arrow::Status::OK();
   }
@@ -210,8 +209,8 @@ class CleanupSteps {
   arrow::Status RemoveTombstones() {
     for (const Tombstone& tombstone : buried_) {
       ARROW_RETURN_NOT_OK(remover_.WaitForTurn());
-      remover_.Remove({tombstone.path, CleanupFileKind::kManifest, false,
-                       tombstone.version.size_bytes});
+      remover_.Remove(
+          {tombstone.path, CleanupFileKind::kManifest, false, tombstone.version.size_bytes});
     }
     // What could not be forgotten is, by the next one.
     for (const std::string& run : runs_) static_cast<void>(ForgetFate(table_, run));

@@ -104,7 +104,8 @@ void FileReferences::Merge(const FileReferences& other) {
 }
 
 bool FileReferences::ContainsAnyOf(const std::unordered_set<std::string>& files) const {
-  return std::ranges::any_of(files_, [&](const auto& file) { return files.contains(file.first); }) ||
+  return std::ranges::any_of(files_,
+                             [&](const auto& file) { return files.contains(file.first); }) ||
          std::ranges::any_of(folders_, [&](const auto& folder) { return files.contains(folder); });
 }
 

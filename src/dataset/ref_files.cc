@@ -167,9 +167,8 @@ arrow::Status TakeBackRef(const table::TableLocation& main, const std::string& n
 
 arrow::Status TakeBackRef(const table::TableLocation& main, const std::string& name,
                           const BranchInfo& branch) {
-  return TakeBack(main, RefKind::kBranch, name, ReadBranch, [&](const BranchInfo& there) {
-    return there.identifier == branch.identifier;
-  });
+  return TakeBack(main, RefKind::kBranch, name, ReadBranch,
+                  [&](const BranchInfo& there) { return there.identifier == branch.identifier; });
 }
 
 arrow::Result<TagInfo> ReadTag(const table::TableLocation& main, const std::string& name) {

@@ -28,7 +28,7 @@ arrow::Result<dataset::ResolvedReference> Point(const Dataset& dataset,
   tag->updated_at_ns = UnixNanoseconds();
   return arrow::Status::OK();
 =======
-  tag->updated_at_ns = Now();
+  tag->updated_at_ns = UnixNanoseconds();
   return resolved;
 >>>>>>> 5bc0419 (Let clean-ups look twice: tombstones, a look after publishing, restores that pin their source)
 }

@@ -112,8 +112,8 @@ arrow::Result<std::optional<Tombstone>> Bury(const table::TableLocation& table,
   const auto linked = table.store->Link(entry.path, tombstone.path);
   if (!linked.ok() && KindOf(linked.status()) == ErrorKind::kFileNotFound) return std::nullopt;
   ARROW_RETURN_NOT_OK(linked.status());
-  const auto removed = table.store->DeleteIf(
-      {entry.path, entry.size_bytes, entry.modified_ns, entry.file_id});
+  const auto removed =
+      table.store->DeleteIf({entry.path, entry.size_bytes, entry.modified_ns, entry.file_id});
   if (removed.ok() && !*removed) {
     ARROW_RETURN_NOT_OK(table.store->Delete(tombstone.path));
     return std::nullopt;
@@ -190,8 +190,7 @@ arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation
 
 arrow::Result<std::string> PutPin(const table::TableLocation& table,
                                   const table::VersionEntry& version, uint64_t published_as) {
-  std::string path =
-      fmt::format("{}{}{}-{}", version.path, kPin, published_as, NewRunName());
+  std::string path = fmt::format("{}{}{}-{}", version.path, kPin, published_as, NewRunName());
   ARROW_RETURN_NOT_OK(table.store->PutIfAbsent(path, {}, /*sync=*/false));
   return path;
 }
