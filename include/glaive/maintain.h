@@ -32,6 +32,8 @@ struct MaintenanceOptions {
 
   /// Versions go as in CleanupOptions; tagged ones are passed over. Where neither is given, as the
   /// table's config `lance.auto_cleanup.*` says; where that says nothing, when 14 days old.
+  /// `retain_versions` alone is a floor: so many stay, and of the others those that are young by
+  /// the config's age, or else by that of 14 days.
   std::optional<uint64_t> older_than_ns;
   std::optional<uint64_t> retain_versions;
   std::optional<uint64_t> delete_rate_limit;  ///< files a second

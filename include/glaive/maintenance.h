@@ -42,8 +42,12 @@ struct RemovalStats {
 };
 
 /// Deletes versions, and whatever files only they referred to. Files of bases are never touched.
+/// What others make meanwhile of a version that is to go, a tag, a branch or a restored version,
+/// keeps it or is refused.
 ///
-/// Errors: InvalidInput for options that cannot be, and where a tagged version would go.
+/// Errors: InvalidInput for options that cannot be, for a handle on a detached version, and where a
+/// tagged version would go; a retryable CommitConflict where the handle's version is not there any
+/// more, or is another table's.
 arrow::Result<RemovalStats> CleanUp(const Dataset& dataset, const CleanupOptions& options = {});
 
 enum class CleanupFileKind : uint8_t {

@@ -55,6 +55,8 @@ def maintain(
     retain_versions : int, optional
         Which versions go, as in `cleanup_old_versions`; tagged ones are passed over. With neither,
         as the table's config ``lance.auto_cleanup.*`` says, or when they are 14 days old.
+        `retain_versions` alone is a floor: so many stay, and of the others those that are younger
+        than the config's age, or else than 14 days.
     delete_rate_limit : int, optional
         Files a second.
     orphan_age : timedelta, default seven days

@@ -8,7 +8,9 @@
 #include "dataset/clone_files.h"
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
+#include "dataset/table_identity.h"
 #include "dataset/write_session.h"
+#include "table/after_put.h"
 #include "table/publish.h"
 
 namespace glaive {
@@ -84,15 +86,40 @@ arrow::Status DeleteFolders(const table::TableLocation& main, const std::string&
   return arrow::Status::OK();
 }
 
+// A forced deletion may have come between the clone and its ref, and another creation after it.
+arrow::Status CheckCloneIsOurs(const table::TableLocation& location, const std::string& branch,
+                               const table::Manifest& clone) {
+  const auto manifest = table::ReadManifest(location, clone.version);
+  if (!manifest.ok() && KindOf(manifest.status()) != ErrorKind::kNotFound) return manifest.status();
+  if (manifest.ok() && dataset::IsSameVersion(**manifest, clone)) return arrow::Status::OK();
+  return CommitConflict(Retry::kYes, clone.version, "branch {} was deleted while it was made",
+                        branch);
+}
+
 // The ref makes the branch: without it, what was cloned is nobody's.
 arrow::Status PublishRef(const table::TableLocation& main, const std::string& branch,
-                         const BranchInfo& info, const table::TableLocation& location) {
-  const arrow::Status created = dataset::CreateRef(main, branch, info);
-  if (created.ok()) return created;
-  const auto there = main.store->Head(dataset::RefPath(main, RefKind::kBranch, branch));
-  const bool is_certain = KindOf(created) == ErrorKind::kAlreadyExists || (there.ok() && !*there);
-  if (is_certain) (void)main.store->DeleteFolder(location.root);
-  return created;
+                         const BranchInfo& info, const dataset::ResolvedReference& parent,
+                         const table::TableLocation& location, const table::Manifest& clone) {
+  const std::string called = "branch " + branch;
+  arrow::Status whole = dataset::CheckStillThere(parent, called);
+  if (whole.ok()) {
+    const arrow::Status created = dataset::CreateRef(main, branch, info);
+    if (!created.ok()) {
+      const auto there = main.store->Head(dataset::RefPath(main, RefKind::kBranch, branch));
+      const bool is_certain =
+          KindOf(created) == ErrorKind::kAlreadyExists || (there.ok() && !*there);
+      // Other files of the folder may be another one's by now.
+      if (is_certain) (void)table::TakeBack(location, clone);
+      return created;
+    }
+    // A clean-up that took the version before does not know of the branch.
+    whole = dataset::CheckStillThere(parent, called);
+    if (whole.ok()) whole = CheckCloneIsOurs(location, branch, clone);
+    if (whole.ok() || !IsRetryable(whole)) return whole;
+    ARROW_RETURN_NOT_OK(dataset::TakeBackRef(main, branch, info));
+  }
+  if (IsRetryable(whole)) ARROW_RETURN_NOT_OK(table::TakeBack(location, clone));
+  return whole;
 }
 
 }  // namespace
@@ -143,7 +170,7 @@ arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& b
         branch, location.uri);
   }
   ARROW_RETURN_NOT_OK(clone.status());
-  ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, location));
+  ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, parent, location, **clone));
   return dataset::MakeDataset(location, *std::move(clone), dataset.state()->session);
 }
 

@@ -3,7 +3,9 @@
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
+#include "dataset/restoration.h"
 #include "dataset/session_state.h"
+#include "dataset/tombstones.h"
 #include "table/operation.h"
 
 namespace glaive {
@@ -30,10 +32,24 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
     ARROW_ASSIGN_OR_RAISE(resolved.location, BranchLocation(main, meant.branch));
   }
   Session::State& session = state.session->state();
-  ARROW_ASSIGN_OR_RAISE(resolved.manifest,
-                        meant.version ? session.ManifestOf(resolved.location, *meant.version)
-                                      : session.LatestManifest(resolved.location));
+  auto manifest = meant.version ? session.ManifestOf(resolved.location, *meant.version)
+                                : session.LatestManifest(resolved.location);
+  const bool is_named = !std::holds_alternative<uint64_t>(reference) && meant.version;
+  if (is_named && !manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) {
+    ARROW_ASSIGN_OR_RAISE(const auto tombstone, FindTombstone(resolved.location, *meant.version));
+    if (tombstone) manifest = ReadTombstone(resolved.location, *tombstone);
+  }
+  ARROW_RETURN_NOT_OK(manifest.status());
+  resolved.manifest = *std::move(manifest);
   return resolved;
+}
+
+arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
+  const uint64_t version = source.manifest->version;
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(source.location, *source.manifest));
+  if (is_there) return arrow::Status::OK();
+  return CommitConflict(Retry::kYes, version, "a clean-up took that version while {} was made",
+                        what);
 }
 
 }  // namespace dataset

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <utility>
 
-#include "core/clock.h"
 #include "core/error.h"
 #include "dataset/cleanup_plan.h"
 #include "dataset/dataset_state.h"
@@ -13,54 +11,6 @@
 namespace glaive {
 namespace dataset {
 namespace {
-
-void Count(const CleanupCandidate& file, RemovalStats* stats) {
-  stats->bytes_removed += file.size_bytes;
-  switch (file.kind) {
-    case CleanupFileKind::kManifest: ++stats->old_versions; break;
-    case CleanupFileKind::kData: ++stats->data_files_removed; break;
-    case CleanupFileKind::kTransaction: ++stats->transaction_files_removed; break;
-    case CleanupFileKind::kIndex: ++stats->index_files_removed; break;
-    case CleanupFileKind::kDeletion: ++stats->deletion_files_removed; break;
-    case CleanupFileKind::kTemporaryManifest: break;
-  }
-}
-
-// Deletes files no faster than a rate allows.
-class Remover {
- public:
-  Remover(io::ObjectStore& store, const CleanupOptions& options)
-      : store_(store), options_(options) {}
-
-  arrow::Status Remove(const CleanupCandidate& file) {
-    ARROW_RETURN_NOT_OK(WaitForTurn());
-    if (store_.Delete(file.path).ok()) {
-      Count(file, &stats_);
-    } else {
-      ++stats_.failed_deletes;
-    }
-    return arrow::Status::OK();
-  }
-
-  const RemovalStats& stats() const { return stats_; }
-
- private:
-  arrow::Status WaitForTurn() {
-    if (options_.progress) {
-      ARROW_RETURN_NOT_OK(options_.progress({.bytes = stats_.bytes_removed}));
-    }
-    if (!options_.delete_rate_limit) return arrow::Status::OK();
-    SleepUntil(next_);
-    next_ = std::max(next_, SteadyNow()) +
-            std::chrono::nanoseconds(1'000'000'000 / *options_.delete_rate_limit);
-    return arrow::Status::OK();
-  }
-
-  io::ObjectStore& store_;
-  const CleanupOptions& options_;
-  SteadyTime next_ = SteadyNow();
-  RemovalStats stats_;
-};
 
 arrow::Result<uint64_t> NumberIn(const std::string& key, const std::string& value) {
   uint64_t number = 0;
@@ -86,30 +36,6 @@ void Add(const RemovalStats& other, RemovalStats* stats) {
   stats->index_files_removed += other.index_files_removed;
   stats->deletion_files_removed += other.deletion_files_removed;
   stats->failed_deletes += other.failed_deletes;
-}
-
-RemovalStats SumOf(const CleanupPlan& plan) {
-  RemovalStats stats;
-  for (const CleanupCandidate& file : plan.files) Count(file, &stats);
-  for (const CleanupCandidate& file : plan.manifests) Count(file, &stats);
-  return stats;
-}
-
-CleanupRun RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
-                      const CleanupOptions& options) {
-  io::ObjectStore& store = *dataset.state()->location.store;
-  Remover remover(store, options);
-  const auto remove = [&](const std::vector<CleanupCandidate>& files) -> arrow::Status {
-    for (const CleanupCandidate& file : files) ARROW_RETURN_NOT_OK(remover.Remove(file));
-    return arrow::Status::OK();
-  };
-  arrow::Status status = remove(plan.files);
-  if (!status.ok()) return {remover.stats(), status};
-  for (const std::string& folder : plan.index_folders) (void)store.DeleteFolder(folder);
-  // Last, and only after all else, so that the next clean-up knows what is left of this one:
-  // without the versions that referred to them, files could be a writer's.
-  if (remover.stats().failed_deletes == 0) status = remove(plan.manifests);
-  return {remover.stats(), status};
 }
 
 arrow::Result<RemovalStats> CleanReferencedBranches(const Dataset& dataset,

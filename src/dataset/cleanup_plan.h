@@ -1,12 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <arrow/result.h>
 
+#include "dataset/cleanup_look.h"
+#include "dataset/tombstones.h"
 #include "glaive/maintenance.h"
 #include "table/commit.h"
 
@@ -15,8 +19,12 @@ namespace glaive::dataset {
 // What a clean-up is to look at and what it would delete.
 struct CleanupPlan {
   std::vector<CleanupCandidate> files;      // of all kinds but manifests
-  std::vector<CleanupCandidate> manifests;  // to be deleted last
+  std::vector<CleanupCandidate> manifests;  // of all that is in the three lists below
+  std::vector<table::VersionEntry> versions;
+  std::vector<Tombstone> tombstones;        // that earlier clean-ups left
+  std::vector<table::VersionEntry> strays;  // of which the newest version does not descend
   std::vector<std::string> index_folders;   // that would be left empty
+  std::shared_ptr<CleanupLook> look;        // what was seen, to be looked at anew before deleting
   std::vector<ReferencedBranch> referenced_branches;
   // Versions that the options would let go.
   uint64_t num_tagged = 0;
@@ -32,8 +40,15 @@ enum class CleanupScope : uint8_t {
   kUnverified,  // what no version refers to
 };
 
+// What a file stands and falls with, below the root of its table: "data/x.lance" for the large
+// values of that file, "_indices/uuid" for the files of an index, and for others the file itself.
+std::string WholeOf(const table::TableLocation& table, const std::string& path);
+
 // Looks at every manifest of the branch, at the tags, and at the manifests of all other branches.
-// `keep_from`: that version and all after it stay.
+// `keep_from`: that version and all after it stay, as does the newest.
+//
+// InvalidInput for a handle on a detached version; a retryable conflict where the handle's version
+// is not in the store, or is another table's.
 arrow::Result<CleanupPlan> PlanCleanup(const Dataset& dataset, uint64_t keep_from,
                                        const CleanupOptions& options,
                                        CleanupScope scope = CleanupScope::kAll);
@@ -43,12 +58,16 @@ RemovalStats SumOf(const CleanupPlan& plan);
 
 struct CleanupRun {
   RemovalStats removed;
-  arrow::Status status;  // the progress callback's; what the store does not delete is counted
+  arrow::Status status;  // the progress callback's or a look's; what stays undeleted is counted
 };
 
-// Deletes what was planned.
+inline constexpr std::chrono::nanoseconds kLookEvery = std::chrono::seconds(2);
+
+// Deletes what was planned, but for what is needed by then. Looks at that before it deletes files,
+// and again every `look_every`, or less often where one look takes longer than a tenth of it.
 CleanupRun RunCleanup(const Dataset& dataset, const CleanupPlan& plan,
-                      const CleanupOptions& options);
+                      const CleanupOptions& options,
+                      std::chrono::nanoseconds look_every = kLookEvery);
 
 // The clean-ups that the branches' own config asks for, ahead of one of what they refer to.
 arrow::Result<RemovalStats> CleanReferencedBranches(const Dataset& dataset,

@@ -4,6 +4,7 @@
 
 #include "dataset/cleanup_plan.h"
 #include "dataset/dataset_state.h"
+#include "dataset/restoration.h"
 
 namespace glaive::dataset {
 namespace {
@@ -23,7 +24,11 @@ arrow::Result<table::ManifestPtr> CommitVersion(const table::TableLocation& tabl
                                                 const table::ManifestPtr& base,
                                                 table::Operation operation,
                                                 const table::CommitOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto made, table::Commit(table, base, std::move(operation), options));
+  auto* const restore = std::get_if<table::Restore>(&operation);
+  const bool is_restore = restore != nullptr && !options.detached;
+  ARROW_ASSIGN_OR_RAISE(auto made, is_restore
+                                       ? CommitRestore(table, base, std::move(*restore), options)
+                                       : table::Commit(table, base, std::move(operation), options));
   // What it could not delete is for the next one.
   static_cast<void>(CleanUpAfter(table, made));
   return made;

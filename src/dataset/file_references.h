@@ -22,11 +22,16 @@ namespace glaive::dataset {
 arrow::Result<std::vector<wire::DataFile>> FilesOf(const wire::DataFragment& fragment,
                                                    const std::string& manifest_path);
 
-// What manifests refer to, be they of one table or of several, by path in one store: files in other
-// stores are none of its concern. A folder of an index stands for all that is in it.
+// What manifests refer to, be they of one table or of several. A folder of an index stands for all
+// that is in it.
+//
+// By path in one store, and then files in other stores are none of its concern; or by name, as
+// "data/x.lance", "_deletions/x.arrow", "_indices/uuid", wherever that lies and without transaction
+// files. Names are unique, and one place may be called by several paths.
 class FileReferences {
  public:
   explicit FileReferences(std::shared_ptr<io::ObjectStore> store) : store_(std::move(store)) {}
+  static FileReferences ByName() { return FileReferences(nullptr); }
 
   // `version` is how people call it.
   arrow::Status Add(const table::TableLocation& table, const table::Manifest& manifest,
@@ -35,8 +40,8 @@ class FileReferences {
 
   bool Contains(const std::string& path) const { return files_.contains(path); }
   bool ContainsFolder(const std::string& path) const { return folders_.contains(path); }
-  // Whether any file lies in the table's own folders of data, deletion files and indices.
-  bool NamesFilesOf(const table::TableLocation& table) const;
+  // Whether it has one of these.
+  bool ContainsAnyOf(const std::unordered_set<std::string>& files) const;
   // Files and one of the versions that refer to each.
   const std::unordered_map<std::string, std::string>& files() const { return files_; }
 
@@ -44,7 +49,10 @@ class FileReferences {
   arrow::Status AddFragment(const table::TableLocation& table, const table::Manifest& manifest,
                             const wire::DataFragment& fragment, const std::string& version);
   arrow::Status AddIndices(const table::TableLocation& table, const table::Manifest& manifest);
-  void AddFile(const table::FilePlace& place, const std::string& version);
+  arrow::Status AddFile(const table::TableLocation& table, const table::Manifest& manifest,
+                        table::FileKind kind, const std::string& name,
+                        std::optional<uint32_t> base_id, const std::string& version);
+  bool is_by_name() const { return store_ == nullptr; }
 
   std::shared_ptr<io::ObjectStore> store_;
   std::unordered_map<std::string, std::string> files_;

@@ -143,7 +143,33 @@ arrow::Status Replace(const table::TableLocation& main, RefKind kind, const std:
   return main.store->Sync({{path}});
 }
 
+// `is_ours` is told what lies there now.
+template <typename Read, typename IsOurs>
+arrow::Status TakeBack(const table::TableLocation& main, RefKind kind, const std::string& name,
+                       Read&& read, IsOurs&& is_ours) {
+  ARROW_ASSIGN_OR_RAISE(const auto there, main.store->Head(RefPath(main, kind, name)));
+  if (!there) return arrow::Status::OK();
+  const auto info = read(main, name);
+  if (!info.ok() && KindOf(info.status()) == ErrorKind::kNotFound) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(info.status());
+  return is_ours(*info) ? main.store->DeleteIf(*there).status() : arrow::Status::OK();
+}
+
 }  // namespace
+
+arrow::Status TakeBackRef(const table::TableLocation& main, const std::string& name,
+                          const TagInfo& tag) {
+  return TakeBack(main, RefKind::kTag, name, ReadTag, [&](const TagInfo& there) {
+    return there.version == tag.version && there.created_at_ns == tag.created_at_ns &&
+           there.updated_at_ns == tag.updated_at_ns;
+  });
+}
+
+arrow::Status TakeBackRef(const table::TableLocation& main, const std::string& name,
+                          const BranchInfo& branch) {
+  return TakeBack(main, RefKind::kBranch, name, ReadBranch,
+                  [&](const BranchInfo& there) { return there.identifier == branch.identifier; });
+}
 
 arrow::Result<TagInfo> ReadTag(const table::TableLocation& main, const std::string& name) {
   ARROW_ASSIGN_OR_RAISE(const std::string text, ReadText(main, RefKind::kTag, name));

@@ -53,7 +53,19 @@ struct ResolvedReference {
   table::TableLocation location;  // of the branch
   table::ManifestPtr manifest;
 };
+// A version that a clean-up has taken, and may still have to put back, is found for tags and
+// branches, but nothing new can be made of it.
 arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
                                                   const Reference& reference);
+
+// Whether what was resolved is still there under its own name. A retryable conflict where a
+// clean-up took it: `what` was made of it meanwhile, is nothing, and can be tried again.
+arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what);
+
+// Takes back what CreateRef put, unless another one has put something else there since.
+arrow::Status TakeBackRef(const table::TableLocation& main, const std::string& name,
+                          const TagInfo& tag);
+arrow::Status TakeBackRef(const table::TableLocation& main, const std::string& name,
+                          const BranchInfo& branch);
 
 }  // namespace glaive::dataset

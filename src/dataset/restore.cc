@@ -1,12 +1,29 @@
 #include <utility>
 
+#include "core/error.h"
 #include "dataset/commit_version.h"
 #include "dataset/dataset_state.h"
+#include "dataset/restoration.h"
 #include "dataset/session_state.h"
 #include "dataset/write_session.h"
 #include "glaive/refs.h"
 
 namespace glaive {
+namespace {
+
+// Its number may be another table's by now, or a later version's that a clean-up freed it for.
+arrow::Status CheckHandle(const Dataset& dataset) {
+  const Dataset::State& state = *dataset.state();
+  ARROW_ASSIGN_OR_RAISE(const bool is_there,
+                        dataset::IsStillThere(state.location, *state.manifest));
+  if (is_there) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(table::FindVersion(state.location, dataset.version()).status());
+  return CommitConflict(Retry::kYes, dataset.version(),
+                        "the handle's version is gone, and another one has its number: open the "
+                        "table anew");
+}
+
+}  // namespace
 
 arrow::Result<Dataset> Restore(const Dataset& dataset, const RefOptions& options) {
   table::CommitOptions commit;
@@ -15,10 +32,11 @@ arrow::Result<Dataset> Restore(const Dataset& dataset, const RefOptions& options
   const Dataset::State& state = *dataset.state();
   // What was committed since the version was made is what is to be undone, not a conflict.
   ARROW_ASSIGN_OR_RAISE(auto latest, state.session->state().LatestManifest(state.location));
+  ARROW_RETURN_NOT_OK(CheckHandle(dataset));
   ARROW_ASSIGN_OR_RAISE(
       auto manifest,
       dataset::CommitVersion(state.location, latest,
-                             table::Restore{.version = dataset.version(), .content = {}}, commit));
+                             table::Restore{dataset.version(), state.manifest}, commit));
   return dataset::MakeDataset(state.location, std::move(manifest), state.session);
 }
 

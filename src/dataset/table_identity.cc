@@ -15,6 +15,11 @@ std::string StandIn(const table::Manifest& manifest) {
 
 }  // namespace
 
+bool IsSameVersion(const table::Manifest& one, const table::Manifest& other) {
+  return one.version == other.version && one.transaction_file == other.transaction_file &&
+         one.timestamp_ns == other.timestamp_ns;
+}
+
 arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table,
                                         const table::Manifest& manifest) {
   if (auto uuid = table::TransactionUuidOf(manifest)) {

@@ -18,6 +18,9 @@ struct TableIdentity {
   bool operator==(const TableIdentity&) const = default;
 };
 
+// Whether the two are one version of one table, read twice.
+bool IsSameVersion(const table::Manifest& one, const table::Manifest& other);
+
 // Read off the manifest where that names its transaction, as it does for all known writers.
 arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table,
                                         const table::Manifest& manifest);

@@ -12,8 +12,9 @@ using dataset::MainLocation;
 using dataset::RefKind;
 
 // Points the tag to what the reference means, or else to the handle's own version.
-arrow::Status Point(const Dataset& dataset, const std::optional<Reference>& reference,
-                    TagInfo* tag) {
+arrow::Result<dataset::ResolvedReference> Point(const Dataset& dataset,
+                                                const std::optional<Reference>& reference,
+                                                TagInfo* tag) {
   auto resolved = dataset::ResolveReference(
       dataset, reference.value_or(BranchVersion{BranchOf(dataset), dataset.version()}));
   if (!resolved.ok() && KindOf(resolved.status()) == ErrorKind::kNotFound) {
@@ -23,9 +24,16 @@ arrow::Status Point(const Dataset& dataset, const std::optional<Reference>& refe
   tag->branch = resolved->branch;
   tag->version = resolved->manifest->version;
   tag->manifest_size = resolved->manifest->size_bytes;
+<<<<<<< HEAD
   tag->updated_at_ns = UnixNanoseconds();
   return arrow::Status::OK();
+=======
+  tag->updated_at_ns = UnixNanoseconds();
+  return resolved;
+>>>>>>> 5bc0419 (Let clean-ups look twice: tombstones, a look after publishing, restores that pin their source)
 }
+
+std::string Called(const std::string& tag) { return "tag " + tag; }
 
 }  // namespace
 
@@ -50,21 +58,35 @@ arrow::Result<TagInfo> GetTag(const Dataset& dataset, const std::string& tag) {
 arrow::Status CreateTag(const Dataset& dataset, const std::string& tag,
                         const std::optional<Reference>& reference) {
   ARROW_RETURN_NOT_OK(dataset::CheckTagName(tag));
+  const table::TableLocation main = MainLocation(dataset);
   TagInfo info;
-  ARROW_RETURN_NOT_OK(Point(dataset, reference, &info));
+  ARROW_ASSIGN_OR_RAISE(const auto source, Point(dataset, reference, &info));
   info.created_at_ns = info.updated_at_ns;
-  const arrow::Status created = dataset::CreateRef(MainLocation(dataset), tag, info);
+  const arrow::Status created = dataset::CreateRef(main, tag, info);
   if (!created.ok() && KindOf(created) == ErrorKind::kAlreadyExists) {
     return InvalidInput("Ref conflict error: tag {} already exists", tag);
   }
-  return created;
+  ARROW_RETURN_NOT_OK(created);
+  // A clean-up that took the version before does not know of the tag; one that takes it later does.
+  const arrow::Status whole = dataset::CheckStillThere(source, Called(tag));
+  if (IsRetryable(whole)) ARROW_RETURN_NOT_OK(dataset::TakeBackRef(main, tag, info));
+  return whole;
 }
 
 arrow::Status UpdateTag(const Dataset& dataset, const std::string& tag,
                         const std::optional<Reference>& reference) {
-  ARROW_ASSIGN_OR_RAISE(TagInfo info, GetTag(dataset, tag));
-  ARROW_RETURN_NOT_OK(Point(dataset, reference, &info));
-  return dataset::ReplaceRef(MainLocation(dataset), tag, info);
+  ARROW_ASSIGN_OR_RAISE(const TagInfo before, GetTag(dataset, tag));
+  const table::TableLocation main = MainLocation(dataset);
+  TagInfo info = before;
+  ARROW_ASSIGN_OR_RAISE(const auto source, Point(dataset, reference, &info));
+  ARROW_RETURN_NOT_OK(dataset::ReplaceRef(main, tag, info));
+  const arrow::Status whole = dataset::CheckStillThere(source, Called(tag));
+  if (!IsRetryable(whole)) return whole;
+  ARROW_ASSIGN_OR_RAISE(const TagInfo now, dataset::ReadTag(main, tag));
+  if (now.version == info.version && now.updated_at_ns == info.updated_at_ns) {
+    ARROW_RETURN_NOT_OK(dataset::ReplaceRef(main, tag, before));
+  }
+  return whole;
 }
 
 arrow::Status ReplaceTagMetadata(const Dataset& dataset, const std::string& tag,

@@ -29,9 +29,13 @@ double SecondsSince(SteadyTime started) {
 arrow::Result<CleanupOptions> CleanupOf(const table::Manifest& manifest,
                                         const MaintenanceOptions& options) {
   ARROW_ASSIGN_OR_RAISE(CleanupOptions cleanup, dataset::ConfiguredCleanup(manifest));
-  if (options.older_than_ns || options.retain_versions) {
+  if (options.older_than_ns) {
     cleanup.older_than_ns = options.older_than_ns;
     cleanup.retain_versions = options.retain_versions;
+  } else if (options.retain_versions) {
+    // A floor: by itself it removes nothing that is not old.
+    cleanup.retain_versions = options.retain_versions;
+    if (!cleanup.older_than_ns) cleanup.older_than_ns = kDefaultAgeNs;
   }
   if (!cleanup.older_than_ns && !cleanup.retain_versions) cleanup.older_than_ns = kDefaultAgeNs;
   if (options.delete_rate_limit) cleanup.delete_rate_limit = options.delete_rate_limit;

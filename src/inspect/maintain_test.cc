@@ -289,6 +289,9 @@ TEST_F(MaintainTest, TagsAndBranchesKeepTheirVersions) {
 TEST_F(MaintainTest, TheTablesConfigSaysWhichVersionsGo) {
   MaintenanceOptions options = {.compact = false, .sweep = false};
   EXPECT_EQ(Maintain(Open(), options)->cleanup.removed.old_versions, 0);  // younger than 14 days
+  options.retain_versions = 1;  // a floor, and no leave to take what is above it
+  EXPECT_EQ(Maintain(Open(), options)->cleanup.removed.old_versions, 0);
+  options.retain_versions.reset();
   ASSERT_THAT(UpdateConfig(Open(), {.entries = {{"lance.auto_cleanup.retain_versions", "2"},
                                                 {"lance.auto_cleanup.older_than", "0s"}}}),
               IsOk());

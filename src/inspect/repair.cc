@@ -38,10 +38,29 @@ bool IsCorrupt(const arrow::Status& status) {
   return !status.ok() && KindOf(status) == ErrorKind::kCorrupt;
 }
 
+// Whether the folder of a file that is missing is there: of a base's, with other files in it. What
+// a base lies on may not be mounted here.
+bool IsFolderThere(const table::TableLocation& table, const table::Manifest& manifest,
+                   const std::string& path) {
+  if (path.starts_with(table.Path(""))) return true;
+  const std::string folder = path.substr(0, path.rfind('/'));
+  for (const table::BasePath& base : manifest.base_paths) {
+    const auto place = io::Resolve(base.path);
+    if (!place.ok() || !path.starts_with(place->path + "/")) continue;
+    const auto names = place->store->ListNames(folder);
+    return names.ok() && !names->empty();
+  }
+  return false;
+}
+
 // What no second try would read: bytes that are wrong, or not there.
-bool IsProof(const Finding& finding) {
-  return finding.severity == Severity::kError &&
-         (finding.kind == ErrorKind::kCorrupt || finding.kind == ErrorKind::kFileNotFound);
+bool IsProof(const Finding& finding, const table::TableLocation& table,
+             const table::Manifest& manifest) {
+  if (finding.severity != Severity::kError) return false;
+  if (finding.kind == ErrorKind::kFileNotFound) {
+    return IsFolderThere(table, manifest, finding.path);
+  }
+  return finding.kind == ErrorKind::kCorrupt;
 }
 
 std::string RelativeTo(const table::TableLocation& table, const std::string& path) {
@@ -92,9 +111,10 @@ class Planner {
                       .progress = options_.progress}));
     std::map<uint64_t, const Finding*> proofs;
     for (const Finding& finding : report.findings) {
-      if (finding.fragment_id && IsProof(finding)) {
+      if (finding.fragment_id && IsProof(finding, table_, *manifest_)) {
         proofs.emplace(*finding.fragment_id, &finding);
-      } else if (finding.kind == ErrorKind::kIO) {
+      } else if (finding.kind == ErrorKind::kIO ||
+                 (finding.kind == ErrorKind::kFileNotFound && finding.fragment_id)) {
         plan_.unread.push_back(finding.message);
       } else if (finding.severity == Severity::kError && !IsPlanned(finding)) {
         plan_.left_alone.push_back(finding.message);
@@ -208,7 +228,9 @@ class Repairer {
       ARROW_RETURN_NOT_OK(inspect::DecodeRows(snapshot, fragment, columns, rows, &check.findings));
       if (options_.progress) ARROW_RETURN_NOT_OK(options_.progress({}));
     }
-    return std::ranges::any_of(check.findings, IsProof);
+    return std::ranges::any_of(check.findings, [&](const Finding& finding) {
+      return IsProof(finding, table_, *manifest_);
+    });
   }
 
   // Under its new name first, so that at no time there is none.

@@ -1,4 +1,6 @@
+#include "core/error.h"
 #include "core/random.h"
+#include "table/after_put.h"
 #include "table/apply.h"
 #include "table/chain.h"
 #include "table/commit.h"
@@ -10,6 +12,13 @@ namespace {
 
 // Random numbers of 63 bits do not meet; what would be tried again is a store that says they do.
 constexpr int kMostAttempts = 3;
+
+arrow::Status NotKnownToBeWhole(const Manifest& made, const arrow::Status& why) {
+  return CommitUnknown(Location{made.path},
+                       "version {} was committed; whether the version that it was made of was "
+                       "cleaned up before is not known: {}",
+                       made.version, why.message());
+}
 
 uint64_t NewDetachedVersion() { return kDetachedVersionBit | Random64(); }
 
@@ -42,7 +51,15 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
     next->version = NewDetachedVersion();
     ARROW_ASSIGN_OR_RAISE(const Outcome outcome,
                           Publish(table, transaction, options.durability, next.get()));
-    if (outcome == Outcome::kOurs) return next;
+    if (outcome != Outcome::kOurs) continue;
+    // A clean-up that took the base before does not know of this version, and of its files.
+    const auto there = FindVersion(table, base->version);
+    if (there.ok()) return next;
+    if (KindOf(there.status()) != ErrorKind::kNotFound)
+      return NotKnownToBeWhole(*next, there.status());
+    ARROW_RETURN_NOT_OK(TakeBack(table, *next));
+    return CommitConflict(Retry::kYes, base->version,
+                          "a clean-up took that version, which was read");
   }
   return CommitConflict(Retry::kYes, next->version, "the number of a detached version is taken");
 }

@@ -1,0 +1,198 @@
+#include "dataset/tombstones.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <arrow/buffer.h>
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "table/manifest_file.h"
+#include "table/publish.h"
+
+namespace glaive::dataset {
+namespace {
+
+constexpr std::string_view kFolder = "_versions";
+constexpr std::string_view kManifest = ".manifest";
+constexpr std::string_view kGone = "-gone-";
+constexpr std::string_view kPin = "-pin-";
+constexpr std::string_view kFate = ".manifest-fate-";
+
+std::optional<uint64_t> NumberIn(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Of the name of an attached version's manifest.
+std::optional<table::VersionEntry> EntryOf(const std::string& folder, std::string_view name) {
+  constexpr size_t kDigitsOfV2 = 20;
+  if (!name.ends_with(kManifest)) return std::nullopt;
+  const std::string_view digits = name.substr(0, name.size() - kManifest.size());
+  const auto number = NumberIn(digits);
+  if (!number) return std::nullopt;
+  const bool is_v2 = digits.size() == kDigitsOfV2;
+  return table::VersionEntry{
+      .version = is_v2 ? std::numeric_limits<uint64_t>::max() - *number : *number,
+      .path = fmt::format("{}/{}", folder, name),
+      .scheme = is_v2 ? table::NamingScheme::kV2 : table::NamingScheme::kV1};
+}
+
+// "<manifest><word><rest>"
+struct MarkName {
+  table::VersionEntry version;
+  std::string_view rest;
+};
+std::optional<MarkName> Split(const std::string& folder, std::string_view name,
+                              std::string_view word) {
+  const size_t at = name.find(word);
+  if (at == name.npos) return std::nullopt;
+  auto version = EntryOf(folder, name.substr(0, at));
+  if (!version) return std::nullopt;
+  return MarkName{*std::move(version), name.substr(at + word.size())};
+}
+
+std::string FatePath(const table::TableLocation& table, const std::string& run) {
+  return table.Path(fmt::format("{}/{}{}", kFolder, kFate, run));
+}
+
+arrow::Result<std::set<uint64_t>> ReadFate(const table::TableLocation& table,
+                                           const std::string& run) {
+  const std::string path = FatePath(table, run);
+  ARROW_ASSIGN_OR_RAISE(const auto bytes, table.store->ReadWhole(path));
+  std::set<uint64_t> gone;
+  std::string_view text(*bytes);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const auto number = NumberIn(line);
+    if (!number) return Corrupt({path}, "not a list of versions");
+    gone.insert(*number);
+  }
+  return gone;
+}
+
+}  // namespace
+
+arrow::Result<VersionMarks> ListMarks(const table::TableLocation& table) {
+  const std::string folder = table.Path(kFolder);
+  ARROW_ASSIGN_OR_RAISE(const auto names, table.store->ListNames(folder));
+  VersionMarks marks;
+  for (const std::string& name : names) {
+    const std::string path = folder + "/" + name;
+    if (const auto attached = EntryOf(folder, name)) {
+      marks.attached.insert(attached->version);
+    } else if (name.starts_with(kFate)) {
+      marks.decided.insert(name.substr(kFate.size()));
+    } else if (auto gone = Split(folder, name, kGone)) {
+      marks.tombstones.push_back({std::move(gone->version), path, std::string(gone->rest)});
+    } else if (const auto pin = Split(folder, name, kPin)) {
+      const auto as = NumberIn(pin->rest.substr(0, pin->rest.find('-')));
+      if (as) marks.pins.push_back({pin->version.version, *as, path});
+    }
+  }
+  return marks;
+}
+
+std::string NewRunName() {
+  std::string name = table::NewUuid();
+  std::erase(name, '-');
+  return name;
+}
+
+arrow::Result<std::optional<Tombstone>> Bury(const table::TableLocation& table,
+                                             const table::VersionEntry& entry,
+                                             const std::string& run) {
+  Tombstone tombstone = {entry, entry.path + std::string(kGone) + run, run};
+  const auto linked = table.store->Link(entry.path, tombstone.path);
+  if (!linked.ok() && KindOf(linked.status()) == ErrorKind::kFileNotFound) return std::nullopt;
+  ARROW_RETURN_NOT_OK(linked.status());
+  const auto removed =
+      table.store->DeleteIf({entry.path, entry.size_bytes, entry.modified_ns, entry.file_id});
+  if (removed.ok() && !*removed) {
+    ARROW_RETURN_NOT_OK(table.store->Delete(tombstone.path));
+    return std::nullopt;
+  }
+  // After an error the name may be there or not: the next listing tells.
+  return tombstone;
+}
+
+arrow::Result<table::ManifestPtr> ReadTombstone(const table::TableLocation& table,
+                                                const Tombstone& tombstone) {
+  table::VersionEntry entry = tombstone.version;
+  entry.path = tombstone.path;
+  entry.size_bytes = 0;
+  return table::ReadManifest(table, entry);
+}
+
+arrow::Result<std::set<uint64_t>> DecideFate(const table::TableLocation& table,
+                                             const std::string& run,
+                                             const std::set<uint64_t>& gone) {
+  const auto text = arrow::Buffer::FromString(fmt::format("{}\n", fmt::join(gone, "\n")));
+  const arrow::Status put = table.store->PutIfAbsent(
+      FatePath(table, run), {{gone.empty() ? arrow::Buffer::FromString("") : text}},
+      /*sync=*/false);
+  if (put.ok()) return gone;
+  auto said = ReadFate(table, run);
+  // What the store did when it failed is told by what is there.
+  if (!said.ok() && KindOf(said.status()) == ErrorKind::kFileNotFound) return put;
+  return said;
+}
+
+// Another may have said the contrary of the run, once all that was said first had been done and was
+// forgotten. Then it came before the version was back, and the version goes again.
+arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombstone) {
+  const std::string fate = FatePath(table, tombstone.run);
+  ARROW_ASSIGN_OR_RAISE(const auto before, table.store->Head(fate));
+  if (!before) return arrow::Status::OK();
+  const auto bytes = table.store->ReadWhole(tombstone.path);
+  if (!bytes.ok() && KindOf(bytes.status()) == ErrorKind::kFileNotFound) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(bytes.status());
+  const arrow::Status put =
+      table.store->PutIfAbsent(tombstone.version.path, {{*bytes}}, /*sync=*/true);
+  if (!put.ok() && KindOf(put) != ErrorKind::kAlreadyExists) return put;
+  ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(tombstone.version.path));
+  ARROW_ASSIGN_OR_RAISE(const auto after, table.store->Head(fate));
+  if (!there) return arrow::Status::OK();
+  if (after != before) {
+    return put.ok() ? table.store->DeleteIf(*there).status() : arrow::Status::OK();
+  }
+  // What a late writer put under the name is not this version.
+  const bool is_it = there->size_bytes == static_cast<uint64_t>((*bytes)->size());
+  return is_it ? table.store->Delete(tombstone.path) : arrow::Status::OK();
+}
+
+arrow::Status ForgetFate(const table::TableLocation& table, const std::string& run) {
+  ARROW_ASSIGN_OR_RAISE(const auto said, table.store->Head(FatePath(table, run)));
+  if (!said) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const VersionMarks marks, ListMarks(table));
+  const auto is_of_run = [&](const Tombstone& each) { return each.run == run; };
+  if (std::ranges::any_of(marks.tombstones, is_of_run)) return arrow::Status::OK();
+  return table.store->DeleteIf(*said).status();
+}
+
+arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation& table,
+                                                      uint64_t version) {
+  ARROW_ASSIGN_OR_RAISE(const VersionMarks marks, ListMarks(table));
+  for (const Tombstone& tombstone : marks.tombstones) {
+    if (tombstone.version.version != version) continue;
+    if (!marks.decided.contains(tombstone.run)) return tombstone;
+    ARROW_ASSIGN_OR_RAISE(const auto gone, ReadFate(table, tombstone.run));
+    if (!gone.contains(version)) return tombstone;
+  }
+  return std::nullopt;
+}
+
+arrow::Result<std::string> PutPin(const table::TableLocation& table,
+                                  const table::VersionEntry& version, uint64_t published_as) {
+  std::string path = fmt::format("{}{}{}-{}", version.path, kPin, published_as, NewRunName());
+  ARROW_RETURN_NOT_OK(table.store->PutIfAbsent(path, {}, /*sync=*/false));
+  return path;
+}
+
+}  // namespace glaive::dataset

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "table/commit.h"
+
+// What lies beside the versions in `_versions` while clean-ups take some of them, and restores use
+// old ones. Listings of versions, pylance's among them, pass over these names:
+//
+//   <manifest>-gone-<run>     the manifest of a version that this run of a clean-up takes
+//   .manifest-fate-<run>      which of the run's versions go for good; all others are put back
+//   <manifest>-pin-<n>-<id>   that version is being restored, as version n
+//
+// A run's fate is put once and read by all: whoever finishes the run, be it another clean-up that
+// takes its owner for dead, does the same with its versions.
+namespace glaive::dataset {
+
+struct Tombstone {
+  table::VersionEntry version;  // where it lay, and is put back to
+  std::string path;
+  std::string run;
+};
+
+struct Pin {
+  uint64_t version = 0;
+  uint64_t published_as = 0;
+  std::string path;
+};
+
+struct VersionMarks {
+  std::vector<Tombstone> tombstones;
+  std::vector<Pin> pins;
+  std::set<std::string> decided;  // runs
+  std::set<uint64_t> attached;    // versions under their own names
+};
+
+// By one listing of names.
+arrow::Result<VersionMarks> ListMarks(const table::TableLocation& table);
+
+std::string NewRunName();
+
+// Gives the version its other name, and then takes its own. Nothing where another clean-up was
+// faster, or another version has the name by now.
+arrow::Result<std::optional<Tombstone>> Bury(const table::TableLocation& table,
+                                             const table::VersionEntry& entry,
+                                             const std::string& run);
+
+// NotFound where the tombstone is gone.
+arrow::Result<table::ManifestPtr> ReadTombstone(const table::TableLocation& table,
+                                                const Tombstone& tombstone);
+
+// Says, unless it has been said, that of the run's versions those in `gone` go and no others.
+// Returns what was said first.
+arrow::Result<std::set<uint64_t>> DecideFate(const table::TableLocation& table,
+                                             const std::string& run,
+                                             const std::set<uint64_t>& gone);
+
+// Puts a version back under its own name, as its run's fate says. The tombstone goes then.
+arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombstone);
+
+// Forgets what was said of a run, where nothing is left of it.
+arrow::Status ForgetFate(const table::TableLocation& table, const std::string& run);
+
+// Of a version that has lost its name and may still be put back. Nothing where there is none.
+arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation& table,
+                                                      uint64_t version);
+
+// Says that `version` is about to be published anew as `published_as`. A clean-up that finds this
+// leaves the version alone until there is one of that number.
+arrow::Result<std::string> PutPin(const table::TableLocation& table,
+                                  const table::VersionEntry& version, uint64_t published_as);
+
+}  // namespace glaive::dataset
