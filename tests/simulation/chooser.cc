@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <utility>
+
+#include "simulation/scheduler.h"
+
+namespace glaive::simulation {
+namespace {
+
+bool IsStoreRequest(RequestKind kind) {
+  return kind != RequestKind::kBegin && kind != RequestKind::kSleep;
+}
+
+bool IsChange(RequestKind kind) {
+  return kind == RequestKind::kPut || kind == RequestKind::kPutIfAbsent ||
+         kind == RequestKind::kDelete;
+}
+
+bool CanHappen(Fault fault, RequestKind kind) {
+  switch (fault) {
+    case Fault::kFails: return IsStoreRequest(kind);
+    case Fault::kAnswerLost: return IsChange(kind);
+    case Fault::kStale:
+    case Fault::kPieces: return kind == RequestKind::kList;
+    default: return true;
+  }
+}
+
+class RandomChooser final : public Chooser {
+ public:
+  RandomChooser(uint64_t seed, const FaultRates& rates, uint32_t stickiness)
+      : random_(seed, 1), faults_(seed, 2), rates_(rates), stickiness_(stickiness) {}
+
+  Step Choose(const std::vector<Candidate>& candidates) override {
+    const Candidate& chosen = ChooseClient(candidates);
+    last_ = chosen.client;
+    Step step = {.client = chosen.client};
+    step.fault = ChooseFault(chosen.request->kind);
+    if (step.fault == Fault::kStale) step.amount = 1 + faults_.Below(faults_.Chance(500) ? 3 : 30);
+    if (step.fault == Fault::kPieces) step.amount = 2 + faults_.Below(3);
+    if (step.fault == Fault::kPauses)
+      step.amount = 1 + faults_.Below(faults_.Chance(500) ? 30 : 400);
+    if (step.fault == Fault::kTimePasses) step.amount = 1u << faults_.Below(15);
+    return step;
+  }
+
+ private:
+  const Candidate& ChooseClient(const std::vector<Candidate>& candidates) {
+    if (random_.Chance(stickiness_)) {
+      const auto same = std::ranges::find(candidates, last_, &Candidate::client);
+      if (same != candidates.end()) return *same;
+    }
+    return candidates[random_.Below(candidates.size())];
+  }
+
+  Fault ChooseFault(RequestKind kind) {
+    const std::pair<Fault, uint32_t> rates[] = {
+        {Fault::kFails, rates_.fails},           {Fault::kAnswerLost, rates_.answer_lost},
+        {Fault::kStale, rates_.stale},           {Fault::kPieces, rates_.pieces},
+        {Fault::kStops, rates_.stops},           {Fault::kPauses, rates_.pauses},
+        {Fault::kTimePasses, rates_.time_passes}};
+    for (const auto& [fault, rate] : rates) {
+      if (rate != 0 && CanHappen(fault, kind) && faults_.Chance(rate)) return fault;
+    }
+    return Fault::kNone;
+  }
+
+  Random random_;
+  Random faults_;
+  const FaultRates rates_;
+  const uint32_t stickiness_;
+  uint8_t last_ = 0;
+};
+
+class Replay final : public Chooser {
+ public:
+  explicit Replay(Schedule schedule) : schedule_(std::move(schedule)) {}
+
+  Step Choose(const std::vector<Candidate>& candidates) override {
+    for (; next_ < schedule_.size(); ++next_) {
+      const Step& step = schedule_[next_];
+      const auto found = std::ranges::find(candidates, step.client, &Candidate::client);
+      if (found == candidates.end()) continue;
+      last_ = step.client;
+      ++next_;
+      if (CanHappen(step.fault, found->request->kind)) return step;
+      return {.client = step.client};
+    }
+    const auto same = std::ranges::find(candidates, last_, &Candidate::client);
+    last_ = same != candidates.end() ? last_ : candidates.front().client;
+    return {.client = last_};
+  }
+
+ private:
+  const Schedule schedule_;
+  size_t next_ = 0;
+  uint8_t last_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Chooser> MakeRandomChooser(uint64_t seed, const FaultRates& rates,
+                                           uint32_t stickiness) {
+  return std::make_unique<RandomChooser>(seed, rates, stickiness);
+}
+
+std::unique_ptr<Chooser> MakeReplay(Schedule schedule) {
+  return std::make_unique<Replay>(std::move(schedule));
+}
+
+}  // namespace glaive::simulation

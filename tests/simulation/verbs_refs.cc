@@ -1,0 +1,114 @@
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "dataset/dataset_state.h"
+#include "glaive/refs.h"
+#include "simulation/client.h"
+
+namespace glaive::simulation {
+namespace {
+
+Record* RecordOf(World& world, const Dataset& dataset) {
+  const Dataset::State& state = *dataset.state();
+  return world.history.Find(state.location.root, dataset.version(), UuidOf(*state.manifest));
+}
+
+template <typename Map>
+std::string AnyKey(const Map& map, Random& random) {
+  return std::next(map.begin(), random.Below(map.size()))->first;
+}
+
+}  // namespace
+
+VerbResult RestoreVersion(Client& client, VerbRun& run, Random& random) {
+  ARROW_ASSIGN_OR_RAISE(Dataset dataset, client.AnyHandle(random));
+  if (random.Chance(500)) {
+    ARROW_ASSIGN_OR_RAISE(const auto versions, VersionNumbers(dataset));
+    if (versions.empty()) return std::nullopt;
+    ARROW_ASSIGN_OR_RAISE(dataset, dataset.Checkout(versions[random.Below(versions.size())]));
+  }
+  run.intent = {.kind = Intent::Kind::kRestore, .from = UuidOf(*dataset.state()->manifest)};
+  ARROW_ASSIGN_OR_RAISE(auto made, Restore(dataset, {.durability = client.durability()}));
+  return made;
+}
+
+VerbResult Tag(Client& client, VerbRun& run, Random& random) {
+  World& world = client.world();
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  std::string name = fmt::format("t{}-{}", client.number(), run.index);
+  if (!world.tags.empty() && random.Chance(300)) {
+    name = AnyKey(world.tags, random);
+    world.tags.erase(name);  // until it is known what it means
+    ARROW_RETURN_NOT_OK(UpdateTag(dataset, name));
+  } else {
+    ARROW_RETURN_NOT_OK(CreateTag(dataset, name));
+  }
+  world.tags[name] = RecordOf(world, dataset);
+  return std::nullopt;
+}
+
+VerbResult RemoveTag(Client& client, VerbRun& /*run*/, Random& random) {
+  World& world = client.world();
+  if (world.tags.empty()) return std::nullopt;
+  const std::string name = AnyKey(world.tags, random);
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  world.tags.erase(name);
+  ARROW_RETURN_NOT_OK(DeleteTag(dataset, name));
+  return std::nullopt;
+}
+
+VerbResult Branch(Client& client, VerbRun& run, Random& random) {
+  World& world = client.world();
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  const std::string name = fmt::format("b{}-{}", client.number(), run.index);
+  run.intent.from = UuidOf(*dataset.state()->manifest);
+  ARROW_ASSIGN_OR_RAISE(const Dataset branch, CreateBranch(dataset, name, std::nullopt,
+                                                           {.durability = client.durability()}));
+  world.branches[name] = RecordOf(world, branch);
+  return branch;
+}
+
+VerbResult AppendToBranch(Client& client, VerbRun& run, Random& random) {
+  World& world = client.world();
+  if (world.branches.empty()) return std::nullopt;
+  const std::string name = AnyKey(world.branches, random);
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  ARROW_ASSIGN_OR_RAISE(const Dataset branch, Checkout(dataset, BranchVersion{name, std::nullopt}));
+  run.root = branch.state()->location.root;
+  run.intent = {.kind = Intent::Kind::kAdd, .rows = client.NewRows(run, random)};
+  ARROW_ASSIGN_OR_RAISE(auto result, WriteDataset(StreamOf(run.intent.rows), branch,
+                                                  {.mode = WriteMode::kAppend,
+                                                   .durability = client.durability(),
+                                                   .session = client.session()}));
+  return result.dataset;
+}
+
+VerbResult RemoveBranch(Client& client, VerbRun& run, Random& random) {
+  World& world = client.world();
+  if (world.branches.empty()) return std::nullopt;
+  const std::string name = AnyKey(world.branches, random);
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  run.root = fmt::format("{}/tree/{}", kTableRoot, name);
+  run.drops = true;
+  world.branches.erase(name);
+  ARROW_RETURN_NOT_OK(DeleteBranch(dataset, name));
+  return std::nullopt;
+}
+
+// With files of its own, or referring to those of the table: then the table's clean-up may take
+// them, and nothing is checked but that it is made.
+VerbResult Clone(Client& client, VerbRun& run, Random& random) {
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  const bool is_deep = random.Chance(600);
+  const std::string uri = fmt::format("{}://{}{}-{}", kScheme, is_deep ? "deep" : "shallow",
+                                      client.number(), run.index);
+  const auto clone = is_deep ? &DeepClone : &ShallowClone;
+  run.root = RootOf(uri);
+  run.intent.from = UuidOf(*dataset.state()->manifest);
+  ARROW_ASSIGN_OR_RAISE(
+      auto made, clone(dataset, uri, dataset.version(), {.durability = client.durability()}));
+  return made;
+}
+
+}  // namespace glaive::simulation

@@ -1,0 +1,197 @@
+#include "simulation/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/clock.h"
+#include "core/random.h"
+#include "dataset/dataset_state.h"
+#include "glaive/error.h"
+#include "simulation/random.h"
+#include "simulation/read_rows.h"
+
+namespace glaive::simulation {
+namespace {
+
+World* the_world = nullptr;
+
+bool IsRefusal(const arrow::Status& status) { return KindOf(status) != ErrorKind::kCommitUnknown; }
+
+}  // namespace
+
+std::string RootOf(std::string_view uri) {
+  const size_t scheme = uri.find("://");
+  return "/" + std::string(uri.substr(scheme + 3));
+}
+
+World::World(const Scenario& its_scenario, std::unique_ptr<Chooser> chooser, bool keeps_log)
+    : scenario(its_scenario),
+      scheduler(std::move(chooser)),
+      store(std::make_shared<SimulatedStore>(scheduler, its_scenario.store)),
+      running_(its_scenario.clients.size()),
+      keeps_log_(keeps_log) {
+  for (size_t i = 0; i <= scenario.clients.size(); ++i)
+    randoms_.emplace_back(scenario.seed, 100 + i);
+  store->SetWatch([this](const StoreEvent& event) { See(event); }, keeps_log);
+  history.SetLook([this](const Record& record) { return Look(record); });
+  the_world = this;
+  SetClock(&scheduler);
+  SetRandomSource([](std::span<std::byte> bytes) { the_world->FillRandom(bytes); });
+  io::RegisterStore(std::string(kScheme), store);
+}
+
+World::~World() {
+  scheduler.Disconnect();
+  shared_session.reset();
+  io::RegisterStore(std::string(kScheme), nullptr);
+  SetRandomSource(nullptr);
+  SetClock(nullptr);
+  the_world = nullptr;
+}
+
+void World::FillRandom(std::span<std::byte> bytes) {
+  Random& random = randoms_[scheduler.is_in_client() ? static_cast<size_t>(scheduler.current())
+                                                     : randoms_.size() - 1];
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.Next());
+}
+
+VerbRun& World::Begin(size_t client, size_t index, Verb verb) {
+  // Names do not depend on what the client did before: leaving a verb out changes no other.
+  randoms_[client] = Random(scenario.seed * 1000 + client, index);
+  runs.push_back({.client = static_cast<uint8_t>(client),
+                  .index = index,
+                  .name = std::string(NameOf(verb)),
+                  .root = std::string(kTableRoot),
+                  .began_at = scheduler.num_steps()});
+  running_[client] = &runs.back();
+  if (keeps_log_)
+    log.push_back(
+        fmt::format("{:>5}  client {}  begins: {}", scheduler.num_steps(), client, NameOf(verb)));
+  return runs.back();
+}
+
+VerbRun& World::BeginOutside(Verb verb) {
+  runs.push_back({.name = std::string(NameOf(verb)), .root = std::string(kTableRoot)});
+  outside_ = &runs.back();
+  return *outside_;
+}
+
+void World::End(VerbRun& run, const arrow::Result<std::optional<Dataset>>& result,
+                bool is_durable) {
+  running_[run.client] = nullptr;
+  if (scheduler.is_disconnected()) return;
+  run.ended_at = scheduler.num_steps();
+  run.outcome = result.ok() ? "ok" : result.status().message();
+  if (result.ok() && *result) {
+    run.outcome += fmt::format(", version {}", (*result)->version());
+  }
+  if (keeps_log_) {
+    log.push_back(fmt::format("{:>5}  client {}  ends: {}: {}", scheduler.num_steps(), run.client,
+                              run.name, run.outcome));
+  }
+  if (result.ok()) {
+    if (*result) CheckReported(run, **result, is_durable);
+    return;
+  }
+  const ErrorKind kind = KindOf(result.status());
+  if (kind == ErrorKind::kInternal || kind == ErrorKind::kOutOfMemory) {
+    Fail(fmt::format("{} of client {} failed: {}", run.name, run.client, run.outcome));
+  }
+  if (!IsRefusal(result.status())) return;
+  for (Record* const record : Listed(run.root)) {
+    const bool only_reserves =
+        record->transaction && record->transaction->operation &&
+        std::holds_alternative<table::ReserveFragments>(*record->transaction->operation);
+    if (record->verb == &run && !only_reserves && !record->was_reported) {
+      Fail(fmt::format("{} of client {} was refused ({}), and left version {}", run.name,
+                       run.client, run.outcome, record->version));
+    }
+  }
+}
+
+void World::CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable) {
+  const Dataset::State& state = *dataset.state();
+  Record* const record =
+      history.Find(state.location.root, dataset.version(), UuidOf(*state.manifest));
+  if (record == nullptr) {
+    return Fail(fmt::format("{} of client {} reports version {}, which was never put", run.name,
+                            run.client, dataset.version()));
+  }
+  if (record->verb != &run) return;  // it had nothing to do
+  record->was_reported = true;
+  record->is_durable = is_durable;
+  if (MayBeDropped(*record)) return;
+  Record* const newest = Newest(record->root);
+  if (newest == nullptr || !history.Descends(*newest, *record)) {
+    Fail(fmt::format("{} of client {} reports version {}, which is not in the history of {}",
+                     run.name, run.client, record->version,
+                     newest == nullptr ? "any version" : "the newest one"));
+  }
+}
+
+void World::Fail(std::string text) {
+  if (!failure_.empty()) return;
+  failure_ = std::move(text);
+  if (keeps_log_) log.push_back(fmt::format("{:>5}  FAILED: {}", scheduler.num_steps(), failure_));
+}
+
+std::vector<Record*> World::Listed(std::string_view root) {
+  std::vector<Record*> listed;
+  const std::string prefix = std::string(root) + "/_versions/";
+  const auto& objects = store->objects();
+  for (auto entry = objects.lower_bound(prefix);
+       entry != objects.end() && entry->first.starts_with(prefix); ++entry) {
+    if (!IsManifestPath(entry->first)) continue;
+    Record* const record = history.Find(entry->first, entry->second.bytes);
+    if (record != nullptr) listed.push_back(record);
+  }
+  std::ranges::sort(listed, {}, &Record::version);
+  return listed;
+}
+
+Record* World::Newest(std::string_view root) {
+  const auto listed = Listed(root);
+  return listed.empty() ? nullptr : listed.back();
+}
+
+bool World::MayBeDropped(const Record& record) const {
+  return std::ranges::any_of(runs, [&](const VerbRun& run) {
+    const bool takes_it = record.root.starts_with(run.root);
+    return run.drops && takes_it && (!run.ended_at || record.put_at <= *run.ended_at);
+  });
+}
+
+void World::See(const StoreEvent& event) {
+  if (keeps_log_) Log(event);
+  const bool was_put = event.kind == RequestKind::kPutIfAbsent || event.kind == RequestKind::kPut;
+  if (!was_put || !event.outcome.empty() || !IsManifestPath(event.path)) return;
+  VerbRun* const run = event.client >= 0 ? running_[static_cast<size_t>(event.client)] : outside_;
+  const auto added =
+      history.Add(event.path, store->objects().at(event.path).bytes, run, event.step);
+  if (!added.ok()) return Fail("a manifest that cannot be read: " + added.status().message());
+  // Whatever is wrong with it shows when it is compared.
+  if (*added != nullptr) static_cast<void>(history.RowsOf(**added));
+}
+
+arrow::Result<Rows> World::Look(const Record& record) {
+  const Scheduler::Outside outside(scheduler);
+  ARROW_ASSIGN_OR_RAISE(
+      const Dataset dataset,
+      Dataset::Open(fmt::format("{}:/{}", kScheme, record.root),
+                    {.version = record.version, .session = std::make_shared<Session>()}));
+  ARROW_ASSIGN_OR_RAISE(auto read, ReadRows(dataset));
+  return std::move(read.rows);
+}
+
+void World::Log(const StoreEvent& event) {
+  const auto client = event.client < 0 ? std::string("-") : std::to_string(event.client);
+  std::string line =
+      fmt::format("{:>5}  client {}    {} {}", event.step, client, NameOf(event.kind), event.path);
+  if (event.fault != Fault::kNone) line += fmt::format(" [{}]", NameOf(event.fault));
+  if (!event.outcome.empty()) line += ": " + event.outcome;
+  log.push_back(std::move(line));
+}
+
+}  // namespace glaive::simulation
