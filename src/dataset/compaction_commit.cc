@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/rewrite_commit.h"
@@ -76,13 +76,13 @@ arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
                                                  const CompactionOptions& options) {
   CompactionResult result = {.dataset = dataset};
   if (results.empty()) return result;
-  const Dataset::State& state = *dataset.state();
   ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, CommitOptionsOf(options, results));
   ARROW_ASSIGN_OR_RAISE(auto rewrite,
                         dataset::RewriteCommit::Make(dataset, results, commit.durability));
-  auto made = dataset::CommitVersion(
-      state.location, state.manifest,
-      [&](const table::ManifestPtr& latest) { return rewrite.MakeOperation(latest); }, commit);
+  table::MakeOperation make = [&](const table::ManifestPtr& latest) {
+    return rewrite.MakeOperation(latest);
+  };
+  auto made = dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), commit);
   if (rewrite.leaves_all()) {
     rewrite.RemoveUseless();
     if (!options.partial) return made.status();
@@ -96,8 +96,7 @@ arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
   rewrite.KeepFiles();
   rewrite.RemoveUseless();
   AddTasks(results, rewrite, result);
-  ARROW_ASSIGN_OR_RAISE(result.dataset,
-                        dataset::MakeDataset(state.location, *std::move(made), state.session));
+  result.dataset = *std::move(made);
   return result;
 }
 

@@ -4,26 +4,14 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "dataset/commit_version.h"
-#include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
-#include "table/commit.h"
+#include "dataset/commit_verb.h"
 
 namespace glaive::dataset {
 
 arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
                                     const ChangeOptions& options, NewFiles& files) {
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
-  commit.files_to_sync = files.paths();
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
-  const Dataset::State& state = *dataset.state();
-  auto manifest =
-      dataset::CommitVersion(state.location, state.manifest, std::move(operation), commit);
-  if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
-  ARROW_RETURN_NOT_OK(manifest.status());
-  return MakeDataset(state.location, *std::move(manifest), state.session);
+  ARROW_ASSIGN_OR_RAISE(auto commit, CommitOptionsOf(options));
+  return CommitVerb(PlaceOf(dataset), std::move(operation), std::move(commit), &files);
 }
 
 arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,

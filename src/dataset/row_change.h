@@ -2,13 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <string>
 #include <utility>
 
 #include <arrow/result.h>
 
 #include "core/clock.h"
+#include "dataset/commit_verb.h"
 #include "dataset/new_files.h"
 #include "glaive/dataset.h"
 #include "glaive/write.h"
@@ -16,12 +15,6 @@
 
 // How verbs that change rows of a snapshot get their change into the table.
 namespace glaive::dataset {
-
-struct ChangeOptions {
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
-};
 
 // Publishes an operation that was read from this version of the dataset, and returns the version
 // that has it. `files` are synced first, and stay unless it is certain that no version refers to
