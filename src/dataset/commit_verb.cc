@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/brought_files.h"
 #include "dataset/cleanup_plan.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
+#include "table/publish.h"
 
 namespace glaive::dataset {
 namespace {
@@ -26,8 +28,36 @@ arrow::Result<table::ManifestPtr> Create(const table::TableLocation& table,
   return table::CommitCreate(table, std::move(*overwrite), options);
 }
 
+// An operation that is made for each version that it meets may bring other files each time.
+table::MakeOperation Durable(table::MakeOperation make, const table::TableLocation& table,
+                             BroughtFiles& brought, table::Durability durability) {
+  return [=, make = std::move(make),
+          &brought](const table::ManifestPtr& latest) -> arrow::Result<table::Operation> {
+    ARROW_ASSIGN_OR_RAISE(table::Operation operation, make(latest));
+    ARROW_RETURN_NOT_OK(brought.Add(operation));
+    ARROW_ASSIGN_OR_RAISE(const auto paths, brought.Take());
+    ARROW_RETURN_NOT_OK(table::SyncFiles(table, durability, paths));
+    return operation;
+  };
+}
+
+// Sees to it that whatever the change brings is synced before its version is there.
+arrow::Status MakeDurable(const CommitPlace& place, Change& change, BroughtFiles& brought,
+                          table::CommitOptions& options) {
+  if (options.durability == table::Durability::kNone) return arrow::Status::OK();
+  brought.AddPaths(options.files_to_sync);
+  if (const auto* const operation = std::get_if<table::Operation>(&change)) {
+    ARROW_RETURN_NOT_OK(brought.Add(*operation));
+  } else if (auto* const make = std::get_if<table::MakeOperation>(&change)) {
+    *make = Durable(std::move(*make), place.table, brought, options.durability);
+  }
+  return brought.Take().Value(&options.files_to_sync);
+}
+
 arrow::Result<table::ManifestPtr> Publish(const CommitPlace& place, Change change,
-                                          const table::CommitOptions& options) {
+                                          table::CommitOptions options) {
+  BroughtFiles brought(place.table, place.base);
+  ARROW_RETURN_NOT_OK(MakeDurable(place, change, brought, options));
   const table::Match cases{
       [&](table::Operation& operation) {
         return place.base == nullptr
@@ -64,7 +94,7 @@ arrow::Result<Dataset> CommitVerb(const CommitPlace& place, Change change,
     options.files_to_sync.insert(options.files_to_sync.end(), files->paths().begin(),
                                  files->paths().end());
   }
-  const auto made = Publish(place, std::move(change), options);
+  const auto made = Publish(place, std::move(change), std::move(options));
   // Unless it is certain that no version refers to the files, they stay.
   const bool may_refer = made.ok() || KindOf(made.status()) == ErrorKind::kCommitUnknown;
   if (files != nullptr && may_refer) files->Keep();

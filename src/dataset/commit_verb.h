@@ -42,8 +42,9 @@ struct ChangeOptions {
 };
 arrow::Result<table::CommitOptions> CommitOptionsOf(const ChangeOptions& options);
 
-// Publishes the change, and returns the version that has it. `files`, which the verb wrote, are
-// synced first; they stay unless it is certain that no version refers to them, and else go. Then
+// Publishes the change, and returns the version that has it. Durably: all data, deletion and index
+// files that it brings are synced before, whoever wrote them. `files`, which the verb wrote, stay
+// unless it is certain that no version refers to them, and else go with their object. Then
 // the clean-up is done that the table's config asks for. Once a version is published, an error is
 // CommitUnknown and names it: the caller must not take it for one that made nothing.
 arrow::Result<Dataset> CommitVerb(const CommitPlace& place, Change change,

@@ -19,7 +19,6 @@ struct RewriteTask {
   const RewriteResult* result;
   std::vector<wire::DataFragment> read;  // its old fragments, as the task read them
   std::optional<std::string> lost_file;  // of those that it wrote
-  bool is_synced = false;                // as far as durability asks for it
 
   // What the version has of them. OK where the result may take their place.
   arrow::Status verdict;

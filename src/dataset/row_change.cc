@@ -5,6 +5,8 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "dataset/commit_verb.h"
+#include "dataset/dataset_state.h"
+#include "table/same_table.h"
 
 namespace glaive::dataset {
 
@@ -12,6 +14,26 @@ arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation ope
                                     const ChangeOptions& options, NewFiles& files) {
   ARROW_ASSIGN_OR_RAISE(auto commit, CommitOptionsOf(options));
   return CommitVerb(PlaceOf(dataset), std::move(operation), std::move(commit), &files);
+}
+
+bool MayDoOnNewer(const arrow::Status& failure) {
+  return IsRetryable(failure) || KindOf(failure) == ErrorKind::kFileNotFound;
+}
+
+bool IsOfSameTable(const table::TableLocation& table, const table::Manifest& newest,
+                   const table::Manifest& older) {
+  if (table::AreOfOneTable(newest, older)) return true;
+  const auto witness = table::WitnessOf(table, older, std::nullopt);
+  return witness.ok() && *witness == table::Witness::kSameTable;
+}
+
+std::optional<Dataset> NewestOfSameTable(const Dataset& dataset) {
+  const auto newest = dataset.CheckoutLatest();
+  if (!newest.ok()) return std::nullopt;
+  const Dataset::State& state = *dataset.state();
+  const table::Manifest& manifest = *newest->state()->manifest;
+  if (!IsOfSameTable(state.location, manifest, *state.manifest)) return std::nullopt;
+  return *newest;
 }
 
 arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,

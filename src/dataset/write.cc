@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "dataset/commit_verb.h"
+#include "dataset/row_commit.h"
 #include "dataset/write_session.h"
 #include "io/object_store.h"
 
@@ -12,24 +13,9 @@ namespace {
 
 constexpr const char* kCommitMessage = "__lance_commit_message";
 
-table::Operation OperationOf(const dataset::Destination& destination, dataset::WrittenRows& rows,
-                             const WriteOptions& options) {
-  if (destination.mode == WriteMode::kAppend) {
-    return table::Append{.fragments = std::move(rows.written.fragments)};
-  }
-  table::Overwrite overwrite = {.fragments = std::move(rows.written.fragments),
-                                .schema = std::move(rows.schema)};
-  if (destination.base == nullptr) {
-    overwrite.initial_bases = destination.new_bases;
-  } else if (options.data_storage_version) {
-    overwrite.data_file_version = rows.version;
-  }
-  return overwrite;
-}
-
 arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
                                    const dataset::Destination& destination,
-                                   const WriteOptions& options) {
+                                   const WriteOptions& options, dataset::Follow follow) {
   ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
                                          {options.durability, options.transaction_properties, {}}));
   ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), destination, options));
@@ -47,10 +33,8 @@ arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> str
     };
   }
 
-  ARROW_ASSIGN_OR_RAISE(
-      auto dataset, dataset::CommitVerb({destination.table, destination.base, destination.session},
-                                        OperationOf(destination, rows, options), std::move(commit),
-                                        &rows.written.files));
+  ARROW_ASSIGN_OR_RAISE(auto dataset,
+                        dataset::CommitRows(destination, rows, commit, options, follow));
   return WriteResult{std::move(dataset), rows.written.summary};
 }
 
@@ -59,13 +43,13 @@ arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> str
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         std::string_view uri, const WriteOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto destination, dataset::OpenDestination(uri, options));
-  return WriteTo(std::move(stream), destination, options);
+  return WriteTo(std::move(stream), destination, options, dataset::Follow::kAlways);
 }
 
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         const Dataset& dataset, const WriteOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto destination, dataset::OpenDestination(dataset, options));
-  return WriteTo(std::move(stream), destination, options);
+  return WriteTo(std::move(stream), destination, options, dataset::Follow::kAppends);
 }
 
 }  // namespace glaive
