@@ -42,7 +42,7 @@ void AddTasks(std::span<const RewriteResult> results, const dataset::RewriteComm
   }
 }
 
-arrow::Result<table::CommitOptions> CommitOptionsOf(const CompactionOptions& options,
+arrow::Result<table::CommitOptions> OptionsOfCommit(const CompactionOptions& options,
                                                     std::span<const RewriteResult> results) {
   table::CommitOptions commit;
   ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
@@ -73,7 +73,7 @@ arrow::Result<CompactionResult> dataset::CommitCompaction(const Dataset& dataset
                                                           ResultsOf whose) {
   CompactionResult result = {.dataset = dataset};
   if (results.empty()) return result;
-  ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, CommitOptionsOf(options, results));
+  ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, OptionsOfCommit(options, results));
   ARROW_ASSIGN_OR_RAISE(auto rewrite, dataset::RewriteCommit::Make(dataset, results));
   table::MakeOperation make = [&](const table::ManifestPtr& latest) {
     return rewrite.MakeOperation(latest);

@@ -115,8 +115,7 @@ RewriteCommit::RewriteCommit(read::Snapshot snapshot, RewriteHistory history,
       deletion_files_(snapshot_.location.store) {}
 
 arrow::Result<RewriteCommit> RewriteCommit::Make(const Dataset& dataset,
-                                                 std::span<const RewriteResult> results,
-                                                 table::Durability durability) {
+                                                 std::span<const RewriteResult> results) {
   read::Snapshot snapshot = SnapshotOf(dataset);
   ReadVersions versions(dataset);
   std::vector<RewriteTask> tasks;
