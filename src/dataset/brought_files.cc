@@ -34,7 +34,9 @@ arrow::Status ForEach(const Values& values, const Visit& visit) {
 
 }  // namespace
 
-arrow::Status BroughtFiles::Add(const table::Operation& operation) {
+arrow::Status BroughtFiles::Add(const table::Operation& operation,
+                                const table::ManifestPtr& before) {
+  before_ = before;
   if (before_ != nullptr) has_blobs_ |= HasBlobs(before_->schema.fields);
   const auto add_fragment = [&](const wire::DataFragment& added) { return AddFragment(added); };
   const auto none = [](const auto&) { return arrow::Status::OK(); };

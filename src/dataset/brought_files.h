@@ -17,15 +17,14 @@
 // The files that a commit brings into a table, whoever wrote them.
 namespace glaive::dataset {
 
-// Collects the data, deletion and index files of operations, without those that the version before
-// has already. A durable commit syncs them all: who wrote them may not have.
+// Collects the data, deletion and index files of operations, without those that the version they
+// were made of has already. A durable commit syncs them all: who wrote them may not have.
 class BroughtFiles {
  public:
-  // `before` null: there is no version before.
-  BroughtFiles(table::TableLocation table, table::ManifestPtr before)
-      : table_(std::move(table)), before_(std::move(before)) {}
+  explicit BroughtFiles(table::TableLocation table) : table_(std::move(table)) {}
 
-  arrow::Status Add(const table::Operation& operation);
+  // `before` null: there is no version before.
+  arrow::Status Add(const table::Operation& operation, const table::ManifestPtr& before);
   void AddPaths(const std::vector<std::string>& paths) { Add(table_.store, paths); }
 
   // Those in the table's store that were not taken before. Files of bases in other stores are

@@ -34,7 +34,7 @@ table::MakeOperation Durable(table::MakeOperation make, const table::TableLocati
   return [=, make = std::move(make),
           &brought](const table::ManifestPtr& latest) -> arrow::Result<table::Operation> {
     ARROW_ASSIGN_OR_RAISE(table::Operation operation, make(latest));
-    ARROW_RETURN_NOT_OK(brought.Add(operation));
+    ARROW_RETURN_NOT_OK(brought.Add(operation, latest));
     ARROW_ASSIGN_OR_RAISE(const auto paths, brought.Take());
     ARROW_RETURN_NOT_OK(table::SyncFiles(table, durability, paths));
     return operation;
@@ -47,7 +47,7 @@ arrow::Status MakeDurable(const CommitPlace& place, Change& change, BroughtFiles
   if (options.durability == table::Durability::kNone) return arrow::Status::OK();
   brought.AddPaths(options.files_to_sync);
   if (const auto* const operation = std::get_if<table::Operation>(&change)) {
-    ARROW_RETURN_NOT_OK(brought.Add(*operation));
+    ARROW_RETURN_NOT_OK(brought.Add(*operation, place.base));
   } else if (auto* const make = std::get_if<table::MakeOperation>(&change)) {
     *make = Durable(std::move(*make), place.table, brought, options.durability);
   }
@@ -56,7 +56,7 @@ arrow::Status MakeDurable(const CommitPlace& place, Change& change, BroughtFiles
 
 arrow::Result<table::ManifestPtr> Publish(const CommitPlace& place, Change change,
                                           table::CommitOptions options) {
-  BroughtFiles brought(place.table, place.base);
+  BroughtFiles brought(place.table);
   ARROW_RETURN_NOT_OK(MakeDurable(place, change, brought, options));
   const table::Match cases{
       [&](table::Operation& operation) {
