@@ -210,6 +210,7 @@ def _overwrite(op: Any) -> native.Overwrite:
     made = native.Overwrite(_schema(op.new_schema))
     made.fragments = _fragments(op.fragments)
     made.initial_bases = [_base(base) for base in op.initial_bases or ()]
+    made.config_upserts = dict(getattr(op, "config_upserts", None) or {})
     return made
 
 
@@ -277,6 +278,7 @@ def _rewrite(op: Any) -> native.Rewrite:
         set_option(indices[-1], "new_id", index.new_id)
         indices[-1].new_details = _details(index.new_details_type_url, index.new_details_value)
         set_option(indices[-1], "new_index_version", index.new_index_version)
+        indices[-1].new_files = _index_files(getattr(index, "new_files", None))
     made.rewritten_indices = indices
     return made
 
@@ -372,6 +374,7 @@ def _python_rewrite(op: native.Rewrite) -> LanceOperation.Rewrite:
             index.new_details.type_url,
             index.new_details.value,
             index.new_index_version,
+            [IndexFile(file.path, file.size_bytes) for file in index.new_files],
         )
         for index in op.rewritten_indices
     ]
@@ -399,7 +402,10 @@ _FROM_NATIVE: dict[str, Callable[[Any], LanceOperation.BaseOperation]] = {
         _metadata(op.updated_fragments), op.deleted_fragment_ids, op.predicate
     ),
     "Overwrite": lambda op: LanceOperation.Overwrite(
-        LanceSchema(op.schema), _metadata(op.fragments), op.initial_bases or None
+        LanceSchema(op.schema),
+        _metadata(op.fragments),
+        op.initial_bases or None,
+        op.config_upserts or None,
     ),
     "CreateIndex": lambda op: LanceOperation.CreateIndex(
         [_python_index(index) for index in op.new_indices],

@@ -103,11 +103,13 @@ class LanceOperation:
         """A table in the place of the old one, or a new one.
 
         Fragments get new ids, whatever they bring. `initial_bases` are for a new table only.
+        `config_upserts` are entries of the table's config that are set by it.
         """
 
         new_schema: LanceSchema | pa.Schema
         fragments: Iterable[FragmentMetadata]
         initial_bases: list[Any] | None = None
+        config_upserts: dict[str, str] | None = None
 
         def __post_init__(self) -> None:
             LanceOperation._validate_fragments(self.fragments)
@@ -232,6 +234,7 @@ class LanceOperation:
         new_details_type_url: str
         new_details_value: bytes
         new_index_version: int
+        new_files: list[IndexFile] | None = None
 
     @dataclass
     class Rewrite(BaseOperation):

@@ -11,6 +11,8 @@ import lance
 import pyarrow as pa
 import pytest
 from glaive import LanceOperation as Op
+from glaive import _exchange
+from glaive._operations import IndexFile
 from glaive.commit import CommitConflictError
 from glaive.dataset import LANCE_COMMIT_MESSAGE_KEY
 from glaive.fragment import FragmentMetadata, write_fragments
@@ -188,3 +190,25 @@ def test_a_handle_outlives_its_table(tmp_path, verb):
         dataset = engine.dataset(path)
         assert dataset.version == 1
         assert dataset.to_table()["a"].to_pylist() == [1] * 10
+
+
+def test_a_round_trip_drops_nothing_of_an_operation():
+    operation = Op.Rewrite(
+        [],
+        [
+            Op.RewrittenIndex(
+                "00000000-0000-0000-0000-000000000001",
+                "00000000-0000-0000-0000-000000000002",
+                "/lance.table.BTreeIndexDetails",
+                b"",
+                1,
+                [IndexFile("page_data.lance", 12)],
+            )
+        ],
+    )
+    assert _exchange.operation_from_native(_exchange.operation_to_native(operation)) == operation
+    overwrite = Op.Overwrite(
+        pa.schema({"a": pa.int64()}), [], config_upserts={"key": "value"}
+    )
+    made = _exchange.operation_from_native(_exchange.operation_to_native(overwrite))
+    assert made.config_upserts == {"key": "value"}

@@ -187,3 +187,13 @@ def test_branches_are_cleaned_as_the_config_says(table, wanted):
         dataset = lance.dataset(table)
         dataset.update_config({"lance.auto_cleanup.referenced_branch": "perhaps"})
         glaive.maintain(table)
+
+
+def test_pages_are_counted_by_what_ended_them(path):
+    for i in range(3):
+        glaive.write_dataset(rows(i * 10, 10), path, mode="append" if i else "create")
+    pages = glaive.maintain(path).compaction.written.pages
+    assert pages.total > 0
+    assert pages.by_file_end == pages.total
+    parts = [name for name in dir(pages) if name.startswith("by_")]
+    assert sum(getattr(pages, name) for name in parts) == pages.total

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "dataset/clone_files.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
@@ -171,7 +172,7 @@ arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& b
   }
   ARROW_RETURN_NOT_OK(clone.status());
   ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, parent, location, **clone));
-  return dataset::MakeDataset(location, *std::move(clone), dataset.state()->session);
+  return dataset::PublishedDataset(location, *clone, dataset.state()->session);
 }
 
 arrow::Status ReplaceBranchMetadata(const Dataset& dataset, const std::string& branch,

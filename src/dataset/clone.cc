@@ -2,8 +2,8 @@
 
 #include "core/error.h"
 #include "dataset/clone_files.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
 #include "io/object_store.h"
 
 namespace glaive {
@@ -26,29 +26,24 @@ arrow::Result<Dataset> ShallowClone(const Dataset& dataset, std::string_view uri
   ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
   ARROW_ASSIGN_OR_RAISE(auto manifest,
                         dataset::CommitShallowClone(source, target, std::nullopt, options));
-  return dataset::MakeDataset(target, std::move(manifest), dataset.state()->session);
+  return dataset::PublishedDataset(target, manifest, dataset.state()->session);
 }
 
 arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,
                                  const Reference& reference, const RefOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto source, dataset::ResolveReference(dataset, reference));
   ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
+  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
+                                         {options.durability, options.transaction_properties, {}}));
   ARROW_ASSIGN_OR_RAISE(auto files, dataset::CopyFiles(source, target, options.progress));
-  commit.files_to_sync = files.paths();
-  auto manifest = table::CommitClone(target, *source.manifest,
-                                     {.is_shallow = false,
-                                      .ref_name = source.branch,
-                                      .ref_version = source.manifest->version,
-                                      .ref_path = dataset::AbsolutePath(source.location),
-                                      .branch_name = std::nullopt},
-                                     commit);
-  // Unless it is certain that no version refers to the files, they stay.
-  if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
-  ARROW_RETURN_NOT_OK(manifest.status());
-  return dataset::MakeDataset(target, *std::move(manifest), dataset.state()->session);
+  dataset::CloneOf clone = {.source = source.manifest,
+                            .operation = {.is_shallow = false,
+                                          .ref_name = source.branch,
+                                          .ref_version = source.manifest->version,
+                                          .ref_path = dataset::AbsolutePath(source.location),
+                                          .branch_name = std::nullopt}};
+  return dataset::CommitVerb({target, nullptr, dataset.state()->session}, std::move(clone),
+                             std::move(commit), &files);
 }
 
 }  // namespace glaive

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/write_session.h"
+#include "dataset/commit_verb.h"
 #include "table/deletion_vector.h"
 #include "table/file_place.h"
 #include "table/index_files.h"
@@ -121,9 +121,8 @@ arrow::Result<table::ManifestPtr> CommitShallowClone(const ResolvedReference& so
                                                      const table::TableLocation& target,
                                                      const std::optional<std::string>& branch,
                                                      const RefOptions& options) {
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
+  ARROW_ASSIGN_OR_RAISE(const auto commit,
+                        CommitOptionsOf({options.durability, options.transaction_properties, {}}));
   return table::CommitClone(target, *source.manifest,
                             {.is_shallow = true,
                              .ref_name = source.branch,

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/operation_convert.h"
 #include "dataset/session_state.h"
@@ -69,8 +69,8 @@ arrow::Result<Dataset> CreateFrom(table::TableLocation location, table::Overwrit
     commit.data_file_version =
         wire::FileVersionOf(file.file_major_version, file.file_minor_version);
   }
-  ARROW_ASSIGN_OR_RAISE(auto manifest, table::CommitCreate(location, std::move(overwrite), commit));
-  return dataset::MakeDataset(std::move(location), std::move(manifest), session);
+  return dataset::CommitVerb({std::move(location), nullptr, session}, std::move(overwrite),
+                             std::move(commit));
 }
 
 }  // namespace
@@ -78,18 +78,16 @@ arrow::Result<Dataset> CreateFrom(table::TableLocation location, table::Overwrit
 arrow::Result<Dataset> Commit(const Dataset& dataset, const Transaction& transaction,
                               const CommitOptions& options) {
   ARROW_ASSIGN_OR_RAISE(table::Operation operation, OperationOf(transaction));
-  ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, OptionsOf(transaction, options));
+  ARROW_ASSIGN_OR_RAISE(table::CommitOptions commit, OptionsOf(transaction, options));
   const uint64_t read_version = transaction.read_version.value_or(0);
   Dataset base = dataset;
   if (read_version != 0) {
     ARROW_ASSIGN_OR_RAISE(base, dataset.Checkout(read_version));
   }
-  const Dataset::State& state = *base.state();
   ARROW_RETURN_NOT_OK(dataset::CheckWrittenFor(base, *transaction.operation));
-  ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
-                                                              std::move(operation), commit));
-  return dataset::MakeDataset(state.location, std::move(manifest),
-                              options.session != nullptr ? options.session : state.session);
+  dataset::CommitPlace place = dataset::PlaceOf(base);
+  if (options.session != nullptr) place.session = options.session;
+  return dataset::CommitVerb(place, std::move(operation), std::move(commit));
 }
 
 arrow::Result<Dataset> Commit(std::string_view uri, const Transaction& transaction,

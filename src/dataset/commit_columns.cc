@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "dataset/column_binding.h"
 #include "dataset/column_commit.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/edited_fragment.h"
 #include "dataset/staged_state.h"
@@ -188,23 +188,20 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const Sta
   ARROW_ASSIGN_OR_RAISE(const auto writes, WritesOf(dataset, staged, options.reads, snapshots));
   ARROW_ASSIGN_OR_RAISE(const auto reads, ReadsOf(dataset, staged, options.row_reads, snapshots));
   const Dataset::State& state = *dataset.state();
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
+  ARROW_ASSIGN_OR_RAISE(
+      auto commit, dataset::CommitOptionsOf(
+                       {options.durability, options.transaction_properties, options.progress}));
   if (options.commit_message) {
     commit.transaction_properties[kCommitMessageKey] = *options.commit_message;
   }
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
   std::set<uint64_t> fragments;
   for (const StagedColumns& columns : staged) fragments.insert(columns.fragment_id());
   for (const RowsRead& read : options.row_reads) fragments.insert(read.fragment_id);
   dataset::RowMoves moves(state.location, std::move(fragments));
-  const table::MakeOperation make = [&](const table::ManifestPtr& latest) {
+  table::MakeOperation make = [&](const table::ManifestPtr& latest) {
     return dataset::MakeColumnCommit(writes, reads, *latest, moves);
   };
-  ARROW_ASSIGN_OR_RAISE(auto manifest,
-                        dataset::CommitVersion(state.location, state.manifest, make, commit));
-  return dataset::MakeDataset(state.location, std::move(manifest), state.session);
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), std::move(commit));
 }
 
 }  // namespace glaive

@@ -61,7 +61,7 @@ arrow::Result<CompactionResult> CommitResults(const Dataset& dataset,
   DropUnchanged(table, &results);
   NewFiles files = NewFilesOf(results, table);
   if (check) ARROW_RETURN_NOT_OK(check(results));
-  auto committed = CommitCompaction(dataset, results, options);
+  auto committed = dataset::CommitCompaction(dataset, results, options, ResultsOf::kThisCall);
   // Unless it is certain that no version refers to the files, they stay.
   if (committed.ok() || KindOf(committed.status()) == ErrorKind::kCommitUnknown) files.Keep();
   return committed;

@@ -2,11 +2,13 @@
 #include <vector>
 
 #include "core/error.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
+#include "dataset/compaction_run.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/rewrite_commit.h"
 #include "dataset/write_session.h"
+#include "dataset/write_summary.h"
 #include "glaive/compaction.h"
 #include "table/commit.h"
 
@@ -18,18 +20,6 @@ void Add(const CompactionMetrics& added, CompactionMetrics& metrics) {
   metrics.fragments_added += added.fragments_added;
   metrics.files_removed += added.files_removed;
   metrics.files_added += added.files_added;
-}
-
-void Add(const WriteSummary& added, WriteSummary& summary) {
-  summary.rows += added.rows;
-  summary.files += added.files;
-  summary.bytes += added.bytes;
-  summary.pages.total += added.pages.total;
-  summary.pages.by_page_bytes += added.pages.by_page_bytes;
-  summary.pages.by_cache_bytes += added.pages.by_cache_bytes;
-  summary.pages.by_row_limit += added.pages.by_row_limit;
-  summary.pages.by_file_end += added.pages.by_file_end;
-  summary.pages.by_format_limit += added.pages.by_format_limit;
 }
 
 std::vector<uint64_t> IdsOf(const std::vector<FragmentMetadata>& fragments) {
@@ -48,17 +38,17 @@ void AddTasks(std::span<const RewriteResult> results, const dataset::RewriteComm
       continue;
     }
     Add(results[i].metrics, result.metrics);
-    Add(results[i].summary, result.summary);
+    result.summary += results[i].summary;
   }
 }
 
-arrow::Result<table::CommitOptions> CommitOptionsOf(const CompactionOptions& options,
+arrow::Result<table::CommitOptions> OptionsOfCommit(const CompactionOptions& options,
                                                     std::span<const RewriteResult> results) {
   table::CommitOptions commit;
   ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
   if (!options.progress) return commit;
   WriteSummary written;
-  for (const RewriteResult& result : results) Add(result.summary, written);
+  for (const RewriteResult& result : results) written += result.summary;
   commit.poll = [&options, written, num_tasks = results.size()] {
     return options.progress({.rows = written.rows,
                              .total_rows = written.rows,
@@ -74,17 +64,23 @@ arrow::Result<table::CommitOptions> CommitOptionsOf(const CompactionOptions& opt
 arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
                                                  std::span<const RewriteResult> results,
                                                  const CompactionOptions& options) {
+  return dataset::CommitCompaction(dataset, results, options, dataset::ResultsOf::kAnyone);
+}
+
+arrow::Result<CompactionResult> dataset::CommitCompaction(const Dataset& dataset,
+                                                          std::span<const RewriteResult> results,
+                                                          const CompactionOptions& options,
+                                                          ResultsOf whose) {
   CompactionResult result = {.dataset = dataset};
   if (results.empty()) return result;
-  const Dataset::State& state = *dataset.state();
-  ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, CommitOptionsOf(options, results));
-  ARROW_ASSIGN_OR_RAISE(auto rewrite,
-                        dataset::RewriteCommit::Make(dataset, results, commit.durability));
-  auto made = dataset::CommitVersion(
-      state.location, state.manifest,
-      [&](const table::ManifestPtr& latest) { return rewrite.MakeOperation(latest); }, commit);
+  ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, OptionsOfCommit(options, results));
+  ARROW_ASSIGN_OR_RAISE(auto rewrite, dataset::RewriteCommit::Make(dataset, results));
+  table::MakeOperation make = [&](const table::ManifestPtr& latest) {
+    return rewrite.MakeOperation(latest);
+  };
+  auto made = dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), commit);
   if (rewrite.leaves_all()) {
-    rewrite.RemoveUseless();
+    if (whose == ResultsOf::kThisCall) rewrite.RemoveUseless();
     if (!options.partial) return made.status();
     AddTasks(results, rewrite, result);
     return result;
@@ -94,10 +90,9 @@ arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
     return made.status();
   }
   rewrite.KeepFiles();
-  rewrite.RemoveUseless();
+  if (whose == ResultsOf::kThisCall) rewrite.RemoveUseless();
   AddTasks(results, rewrite, result);
-  ARROW_ASSIGN_OR_RAISE(result.dataset,
-                        dataset::MakeDataset(state.location, *std::move(made), state.session));
+  result.dataset = *std::move(made);
   return result;
 }
 

@@ -6,9 +6,8 @@
 
 #include "core/error.h"
 #include "dataset/base_paths.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
 
 namespace glaive {
 namespace {
@@ -19,13 +18,9 @@ table::UpdateMap ToUpdate(const MetadataEdit& edit) {
 
 arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
                                     const ConfigOptions& options) {
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
-  const Dataset::State& state = *dataset.state();
-  ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
-                                                              std::move(operation), commit));
-  return dataset::MakeDataset(state.location, std::move(manifest), state.session);
+  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
+                                         {options.durability, options.transaction_properties, {}}));
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(operation), std::move(commit));
 }
 
 const wire::Field* FindField(const std::vector<wire::Field>& fields, std::string_view path) {

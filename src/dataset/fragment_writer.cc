@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "dataset/data_file_name.h"
 #include "dataset/fragment_state.h"
+#include "dataset/write_summary.h"
 
 namespace glaive::dataset {
 namespace {
@@ -72,15 +73,7 @@ void WrittenFragments::AddFile(const file::FileSummary& file, const std::string&
 void WrittenFragments::Append(WrittenFragments behind) {
   std::ranges::move(behind.fragments, std::back_inserter(fragments));
   files.Take(behind.files);
-  summary.rows += behind.summary.rows;
-  summary.files += behind.summary.files;
-  summary.bytes += behind.summary.bytes;
-  summary.pages.total += behind.summary.pages.total;
-  summary.pages.by_page_bytes += behind.summary.pages.by_page_bytes;
-  summary.pages.by_cache_bytes += behind.summary.pages.by_cache_bytes;
-  summary.pages.by_row_limit += behind.summary.pages.by_row_limit;
-  summary.pages.by_file_end += behind.summary.pages.by_file_end;
-  summary.pages.by_format_limit += behind.summary.pages.by_format_limit;
+  summary += behind.summary;
 }
 
 struct FragmentWriter::Output {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/write_session.h"
 #include "read/snapshot.h"
@@ -115,13 +115,10 @@ arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
   if (change.removed_indices.empty()) {
     return NotFound("index '{}' is not in version {}", name, dataset.version());
   }
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
-  ARROW_ASSIGN_OR_RAISE(auto manifest, dataset::CommitVersion(state.location, state.manifest,
-                                                              std::move(change), commit));
-  return dataset::MakeDataset(state.location, std::move(manifest), state.session);
+  ARROW_ASSIGN_OR_RAISE(
+      auto commit, dataset::CommitOptionsOf(
+                       {options.durability, options.transaction_properties, options.progress}));
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(change), std::move(commit));
 }
 
 }  // namespace glaive

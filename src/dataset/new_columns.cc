@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "dataset/column_job.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/join_table.h"
@@ -267,19 +267,11 @@ arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
 arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
                                           const ColumnOptions& options, NewFiles files,
                                           const std::vector<std::string>& others) {
-  const Dataset::State& state = *dataset.state();
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
-  commit.files_to_sync = files.paths();
-  commit.files_to_sync.insert(commit.files_to_sync.end(), others.begin(), others.end());
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
-  auto manifest =
-      dataset::CommitVersion(state.location, state.manifest, std::move(operation), commit);
-  // Unless it is certain that no version refers to the files, they stay.
-  if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
-  ARROW_RETURN_NOT_OK(manifest.status());
-  return MakeDataset(state.location, *std::move(manifest), state.session);
+  ARROW_ASSIGN_OR_RAISE(
+      auto commit,
+      CommitOptionsOf({options.durability, options.transaction_properties, options.progress}));
+  commit.files_to_sync = others;
+  return CommitVerb(PlaceOf(dataset), std::move(operation), std::move(commit), &files);
 }
 
 }  // namespace glaive::dataset

@@ -1,11 +1,10 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "dataset/restoration.h"
 #include "dataset/session_state.h"
-#include "dataset/write_session.h"
 #include "glaive/refs.h"
 
 namespace glaive {
@@ -26,18 +25,14 @@ arrow::Status CheckHandle(const Dataset& dataset) {
 }  // namespace
 
 arrow::Result<Dataset> Restore(const Dataset& dataset, const RefOptions& options) {
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
+  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
+                                         {options.durability, options.transaction_properties, {}}));
   const Dataset::State& state = *dataset.state();
   // What was committed since the version was made is what is to be undone, not a conflict.
   ARROW_ASSIGN_OR_RAISE(auto latest, state.session->state().LatestManifest(state.location));
   ARROW_RETURN_NOT_OK(CheckHandle(dataset));
-  ARROW_ASSIGN_OR_RAISE(
-      auto manifest,
-      dataset::CommitVersion(state.location, latest,
-                             table::Restore{dataset.version(), state.manifest}, commit));
-  return dataset::MakeDataset(state.location, std::move(manifest), state.session);
+  return dataset::CommitVerb({state.location, std::move(latest), state.session},
+                             table::Restore{dataset.version(), state.manifest}, std::move(commit));
 }
 
 }  // namespace glaive

@@ -109,17 +109,15 @@ arrow::Result<std::optional<std::string>> FindLostFile(const RewriteResult& resu
 
 }  // namespace
 
-RewriteCommit::RewriteCommit(read::Snapshot snapshot, table::Durability durability,
-                             RewriteHistory history, std::vector<RewriteTask> tasks)
+RewriteCommit::RewriteCommit(read::Snapshot snapshot, RewriteHistory history,
+                             std::vector<RewriteTask> tasks)
     : snapshot_(std::move(snapshot)),
-      durability_(durability),
       history_(std::move(history)),
       tasks_(std::move(tasks)),
       deletion_files_(snapshot_.location.store) {}
 
 arrow::Result<RewriteCommit> RewriteCommit::Make(const Dataset& dataset,
-                                                 std::span<const RewriteResult> results,
-                                                 table::Durability durability) {
+                                                 std::span<const RewriteResult> results) {
   read::Snapshot snapshot = SnapshotOf(dataset);
   ReadVersions versions(dataset);
   std::vector<RewriteTask> tasks;
@@ -134,7 +132,7 @@ arrow::Result<RewriteCommit> RewriteCommit::Make(const Dataset& dataset,
     VisitNewFiles(result, [&](const wire::DataFile& file) { new_paths.insert(file.path); });
   }
   RewriteHistory history(snapshot.location, std::move(old_ids), std::move(new_paths));
-  return RewriteCommit(std::move(snapshot), durability, std::move(history), std::move(tasks));
+  return RewriteCommit(std::move(snapshot), std::move(history), std::move(tasks));
 }
 
 arrow::Result<table::Operation> RewriteCommit::MakeOperation(const table::ManifestPtr& latest) {
@@ -234,24 +232,7 @@ arrow::Status RewriteCommit::WriteDeletions() {
   }
   deletion_files_.Keep();
   deletion_files_.Take(needed);
-  ARROW_RETURN_NOT_OK(status);
-  std::vector<std::string> written;
-  for (const auto* made : unwritten) {
-    written.push_back(table.Path(table::DeletionFilePath(made->id, *made->file)));
-  }
-  return SyncAll(std::move(written));
-}
-
-// These, and the data files of tasks that are part of an operation for the first time.
-arrow::Status RewriteCommit::SyncAll(std::vector<std::string> paths) {
-  const table::TableLocation& table = snapshot_.location;
-  for (RewriteTask& task : tasks_) {
-    if (!task.verdict.ok() || std::exchange(task.is_synced, true)) continue;
-    VisitNewFiles(*task.result, [&](const wire::DataFile& file) {
-      if (!file.base_id) paths.push_back(table.Path("data/" + file.path));
-    });
-  }
-  return table::SyncFiles(table, durability_, paths);
+  return status;
 }
 
 table::Rewrite RewriteCommit::Operation() const {

@@ -25,8 +25,7 @@ class RewriteCommit {
  public:
   // Borrows `dataset` and `results`. InvalidInput for results that are none of this table's.
   static arrow::Result<RewriteCommit> Make(const Dataset& dataset,
-                                           std::span<const RewriteResult> results,
-                                           table::Durability durability);
+                                           std::span<const RewriteResult> results);
 
   // The operation to follow `latest`, once its deletion files are written. A CommitConflict where
   // no task can be part of it, or where Overwrite or Restore took the place of all fragments.
@@ -39,22 +38,20 @@ class RewriteCommit {
   // The version is made: its deletion files are its own.
   void KeepFiles() { deletion_files_.Keep(); }
   // Removes the data files that the operation has no use for, as far as it is certain that no other
-  // version has them. After a commit, or when all tasks are left.
+  // version has them. After a commit, or when all tasks are left; and only where nobody else has
+  // the results, who may be about to publish a version with them.
   void RemoveUseless();
 
  private:
-  RewriteCommit(read::Snapshot snapshot, table::Durability durability, RewriteHistory history,
-                std::vector<RewriteTask> tasks);
+  RewriteCommit(read::Snapshot snapshot, RewriteHistory history, std::vector<RewriteTask> tasks);
 
   arrow::Status MeetAll();
   arrow::Status FirstVerdict() const;
   void GiveIds();
   arrow::Status WriteDeletions();
-  arrow::Status SyncAll(std::vector<std::string> paths);
   table::Rewrite Operation() const;
 
   read::Snapshot snapshot_;  // of the version that the last attempt was to follow
-  table::Durability durability_;
   RewriteHistory history_;
   std::vector<RewriteTask> tasks_;
   bool leaves_all_ = false;

@@ -20,7 +20,6 @@ struct RewriteTask {
   std::vector<wire::DataFragment> read;  // its old fragments, as the task read them
   std::optional<wire::Schema> schema;    // of the version that it read, if that is still there
   std::optional<std::string> lost_file;  // of those that it wrote
-  bool is_synced = false;                // as far as durability asks for it
 
   // What the version has of them. OK where the result may take their place.
   arrow::Status verdict;

@@ -4,26 +4,36 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "dataset/commit_version.h"
+#include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
-#include "table/commit.h"
+#include "table/same_table.h"
 
 namespace glaive::dataset {
 
 arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
                                     const ChangeOptions& options, NewFiles& files) {
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
-  commit.files_to_sync = files.paths();
-  if (options.progress) commit.poll = [&] { return options.progress({}); };
+  ARROW_ASSIGN_OR_RAISE(auto commit, CommitOptionsOf(options));
+  return CommitVerb(PlaceOf(dataset), std::move(operation), std::move(commit), &files);
+}
+
+bool MayDoOnNewer(const arrow::Status& failure) {
+  return IsRetryable(failure) || KindOf(failure) == ErrorKind::kFileNotFound;
+}
+
+bool IsOfSameTable(const table::TableLocation& table, const table::Manifest& newest,
+                   const table::Manifest& older) {
+  if (table::AreOfOneTable(newest, older)) return true;
+  const auto witness = table::WitnessOf(table, older, std::nullopt);
+  return witness.ok() && *witness == table::Witness::kSameTable;
+}
+
+std::optional<Dataset> NewestOfSameTable(const Dataset& dataset) {
+  const auto newest = dataset.CheckoutLatest();
+  if (!newest.ok()) return std::nullopt;
   const Dataset::State& state = *dataset.state();
-  auto manifest =
-      dataset::CommitVersion(state.location, state.manifest, std::move(operation), commit);
-  if (manifest.ok() || KindOf(manifest.status()) == ErrorKind::kCommitUnknown) files.Keep();
-  ARROW_RETURN_NOT_OK(manifest.status());
-  return MakeDataset(state.location, *std::move(manifest), state.session);
+  const table::Manifest& manifest = *newest->state()->manifest;
+  if (!IsOfSameTable(state.location, manifest, *state.manifest)) return std::nullopt;
+  return *newest;
 }
 
 arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,

@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include <arrow/result.h>
 
 #include "core/clock.h"
+#include "dataset/commit_verb.h"
 #include "dataset/new_files.h"
 #include "glaive/dataset.h"
 #include "glaive/write.h"
@@ -16,12 +16,6 @@
 
 // How verbs that change rows of a snapshot get their change into the table.
 namespace glaive::dataset {
-
-struct ChangeOptions {
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
-};
 
 // Publishes an operation that was read from this version of the dataset, and returns the version
 // that has it. `files` are synced first, and stay unless it is certain that no version refers to
@@ -41,7 +35,20 @@ struct Persistence {
 arrow::Status WaitToTryAgain(uint32_t attempt, std::chrono::nanoseconds first_attempt,
                              SteadyTime deadline, const ProgressCallback& progress);
 
-// Calls `attempt(version)` on this version and, after each conflict that allows it, on the newest.
+// Whether the newest version is proven to be of the table that an older one was read from.
+bool IsOfSameTable(const table::TableLocation& table, const table::Manifest& newest,
+                   const table::Manifest& older);
+
+// The newest version of the table that the handle is of. Nothing where that is not proven: another
+// table may be at its place by now, or it is gone.
+std::optional<Dataset> NewestOfSameTable(const Dataset& dataset);
+
+// Whether an attempt that failed so may succeed on a newer version: the files of an old one go with
+// a clean-up.
+bool MayDoOnNewer(const arrow::Status& failure);
+
+// Calls `attempt(version)` on this version and, after each conflict that allows it, on the newest
+// one of the same table. Where none is known, that conflict is the result.
 template <typename Attempt>
 auto Persist(const Dataset& dataset, const Persistence& persistence, Attempt attempt)
     -> decltype(attempt(dataset)) {
@@ -51,12 +58,15 @@ auto Persist(const Dataset& dataset, const Persistence& persistence, Attempt att
   Dataset current = dataset;
   for (uint32_t i = 0;; ++i) {
     auto result = attempt(current);
-    if (result.ok() || !IsRetryable(result.status())) return result;
+    if (result.ok() || !MayDoOnNewer(result.status())) return result;
     const auto now = SteadyNow();
     if (i == persistence.conflict_retries || now >= deadline) return result;
     if (i == 0) first_attempt = now - start;
     ARROW_RETURN_NOT_OK(WaitToTryAgain(i, first_attempt, deadline, persistence.progress));
-    ARROW_ASSIGN_OR_RAISE(current, current.CheckoutLatest());
+    const auto newest = NewestOfSameTable(current);
+    const bool is_newer = newest && newest->version() != current.version();
+    if (!newest || (!is_newer && !IsRetryable(result.status()))) return result;
+    current = *newest;
   }
 }
 

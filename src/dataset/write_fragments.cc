@@ -41,7 +41,7 @@ arrow::Result<Written> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
     ARROW_RETURN_NOT_OK(destination.table.store->Sync(rows.written.files.paths()));
   }
   rows.written.files.Keep();
-  Written written{std::move(destination), std::move(rows.schema), {}};
+  Written written{std::move(destination), std::move(rows.fields), {}};
   for (wire::DataFragment& fragment : rows.written.fragments) {
     written.fragments.push_back(
         dataset::MakeFragmentMetadata(std::move(fragment), written.destination.written_for));

@@ -1,5 +1,6 @@
 #include "dataset/write_session.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "dataset/write_stream.h"
 #include "dataset/write_target_state.h"
 #include "io/object_store.h"
+#include "table/version_hint.h"
 
 namespace glaive::dataset {
 namespace {
@@ -29,21 +31,39 @@ arrow::Status RefuseCreation(const WriteOptions& options, const std::string& uri
   return AlreadyExists("Dataset already exists: {}", uri);
 }
 
-// Data files without a version are another writer's work in progress, or a table that lost its
-// versions: neither is to be built upon.
-arrow::Status RefuseStrayData(const table::TableLocation& table) {
-  ARROW_ASSIGN_OR_RAISE(const auto files, table.store->ListNames(table.Path("data")));
-  if (files.empty()) return arrow::Status::OK();
-  return InvalidInput("{} has data files but no version of a dataset; appending would hide them",
-                      table.uri);
+// Whether a folder without a version shows that it had some. What only leads up to a first one,
+// such as data files and the transaction that creates, is a sibling's work in progress.
+arrow::Result<bool> HadVersions(const table::TableLocation& table) {
+  ARROW_ASSIGN_OR_RAISE(const auto hint, table.store->Head(table::VersionHintPath(table)));
+  if (hint) return true;
+  ARROW_ASSIGN_OR_RAISE(const auto names, table.store->ListNames(table.Path("_transactions")));
+  const auto follows_another = [](const std::string& name) {
+    return name.ends_with(".txn") && name.front() >= '1' && name.front() <= '9';
+  };
+  if (std::ranges::any_of(names, follows_another)) return true;
+  for (const char* const folder : {"_deletions", "_indices", "_refs"}) {
+    ARROW_ASSIGN_OR_RAISE(const auto files, table.store->ListRecursive(table.Path(folder)));
+    if (!files.empty()) return true;
+  }
+  return false;
 }
 
-// Workers that write the files of a table to come leave data files alone; transactions are left by
-// a table that was there.
-arrow::Status RefuseLostVersions(const table::TableLocation& table) {
-  ARROW_ASSIGN_OR_RAISE(const auto files, table.store->ListNames(table.Path("_transactions")));
-  if (files.empty()) return arrow::Status::OK();
-  return InvalidInput("{} has transactions but no version of a dataset: the table is damaged",
+// Whether it is an append that is to make the table, by the look that found none.
+bool Creates(const arrow::Status& look, const WriteOptions& options) {
+  return !look.ok() && KindOf(look) == ErrorKind::kNotFound && options.mode == WriteMode::kAppend;
+}
+
+// What appending finds where no version was: OK where it is to make the table, or where `look`
+// finds one by now, for others may have made several while traces of them were searched.
+template <typename Found, typename Look>
+arrow::Status LookForLost(const table::TableLocation& table, const Look& look,
+                          arrow::Result<Found>* found) {
+  ARROW_ASSIGN_OR_RAISE(const bool had_versions, HadVersions(table));
+  if (!had_versions) return arrow::Status::OK();
+  *found = look(table);
+  const bool is_lost = !found->ok() && KindOf(found->status()) == ErrorKind::kNotFound;
+  if (!is_lost) return arrow::Status::OK();
+  return InvalidInput("{} had versions of a dataset, and has none: the table is damaged",
                       table.uri);
 }
 
@@ -106,14 +126,17 @@ arrow::Result<table::Durability> Resolve(Durability durability) {
 arrow::Result<Destination> OpenDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
-  auto manifest = session->state().LatestManifest(table);
+  const auto look = [&](const auto& at) { return session->state().LatestManifest(at); };
+  auto manifest = look(table);
+  if (Creates(manifest.status(), options)) {
+    ARROW_RETURN_NOT_OK(LookForLost(table, look, &manifest));
+  }
   if (manifest.ok()) {
     ARROW_ASSIGN_OR_RAISE(const Dataset dataset,
                           MakeDataset(std::move(table), *std::move(manifest), session));
     return OpenDestination(dataset, options);
   }
   if (KindOf(manifest.status()) != ErrorKind::kNotFound) return manifest.status();
-  if (options.mode == WriteMode::kAppend) ARROW_RETURN_NOT_OK(RefuseStrayData(table));
   return NewTable(std::move(table), session, options);
 }
 
@@ -135,10 +158,13 @@ arrow::Result<Destination> OpenDestination(const Dataset& dataset, const WriteOp
 arrow::Result<Destination> FileDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
-  const auto target = session->state().LatestTarget(table);
+  const auto look = [&](const auto& at) { return session->state().LatestTarget(at); };
+  auto target = look(table);
+  if (Creates(target.status(), options)) {
+    ARROW_RETURN_NOT_OK(LookForLost(table, look, &target));
+  }
   if (target.ok()) return Onto(std::move(table), *target, session, options);
   if (KindOf(target.status()) != ErrorKind::kNotFound) return target.status();
-  if (options.mode == WriteMode::kAppend) ARROW_RETURN_NOT_OK(RefuseLostVersions(table));
   return NewTable(std::move(table), session, options);
 }
 
@@ -163,14 +189,10 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
   if (options.data_storage_version) {
     ARROW_ASSIGN_OR_RAISE(version, WritableVersion(*options.data_storage_version));
   }
-  wire::Schema schema;
-  wire::Schema of_files;
-  if (destination.mode == WriteMode::kAppend) {
-    ARROW_ASSIGN_OR_RAISE(of_files, FieldsToAppend(*destination.schema, *stream->schema()));
-  } else {
-    ARROW_ASSIGN_OR_RAISE(schema, wire::FromArrow(*stream->schema()));
-    of_files = schema;
-  }
+  const bool appends = destination.mode == WriteMode::kAppend;
+  ARROW_ASSIGN_OR_RAISE(wire::Schema fields,
+                        appends ? FieldsToAppend(*destination.schema, *stream->schema())
+                                : wire::FromArrow(*stream->schema()));
   const FragmentWriterOptions of_writer = {.limits = options.limits,
                                            .version = version,
                                            .folders = destination.folders,
@@ -179,9 +201,9 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
   ARROW_ASSIGN_OR_RAISE(
       WrittenFragments written,
       WriteStream(std::move(stream),
-                  {.table = destination.table, .fields = of_files, .options = of_writer},
+                  {.table = destination.table, .fields = fields, .options = of_writer},
                   options.n_jobs.value_or(1)));
-  return WrittenRows{std::move(written), std::move(schema), version};
+  return WrittenRows{std::move(written), std::move(fields), version};
 }
 
 }  // namespace glaive::dataset

@@ -61,7 +61,7 @@ arrow::Result<Destination> FileDestination(const WriteTarget& target, const Writ
 
 struct WrittenRows {
   WrittenFragments written;
-  wire::Schema schema;  // the table's new one; empty where rows were appended
+  wire::Schema fields;  // of the files
   FileVersion version = FileVersion::k2_2;
 };
 

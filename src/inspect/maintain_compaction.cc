@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "dataset/compaction_run.h"
 #include "dataset/dataset_state.h"
+#include "dataset/write_summary.h"
 
 namespace glaive::inspect {
 namespace {
@@ -35,10 +36,7 @@ void Add(const CompactionResult& committed, CompactionReport* report) {
   report->metrics.fragments_added += committed.metrics.fragments_added;
   report->metrics.files_removed += committed.metrics.files_removed;
   report->metrics.files_added += committed.metrics.files_added;
-  report->written.rows += committed.summary.rows;
-  report->written.files += committed.summary.files;
-  report->written.bytes += committed.summary.bytes;
-  report->written.pages.total += committed.summary.pages.total;
+  report->written += committed.summary;
 }
 
 void Add(const CanaryReport& added, CanaryReport* canary) {

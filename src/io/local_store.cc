@@ -21,6 +21,7 @@
 #include "io/object_store.h"
 #include "io/posix.h"
 #include "io/request_counter.h"
+#include "io/synced_folders.h"
 
 namespace glaive::io {
 namespace {
@@ -244,10 +245,7 @@ class LocalObjectStore final : public ObjectStore {
     ARROW_RETURN_NOT_OK(SyncFiles(paths));
     std::set<std::string> folders;
     for (const std::string& path : paths) folders.insert(FolderOf(path));
-    for (const std::string& folder : folders) ARROW_RETURN_NOT_OK(SyncFolder(folder));
-    for (const std::string& folder : folders) {
-      ARROW_RETURN_NOT_OK(SyncMadeFolders(Join(folder, "")));
-    }
+    for (const std::string& folder : folders) ARROW_RETURN_NOT_OK(SyncFolderAndName(folder));
     return arrow::Status::OK();
   }
 

@@ -17,6 +17,7 @@
 #include "core/random.h"
 #include "io/posix.h"
 #include "io/request_counter.h"
+#include "io/synced_folders.h"
 
 namespace glaive::io {
 namespace {
@@ -74,13 +75,15 @@ class TemporaryFile {
   }
 
   // 0 or the errno. The answer to a link may be lost on the way from a network file system, and
-  // trying again then finds our own: the count of links tells.
+  // trying again then finds our own. A count of links would not tell: others link files as well.
   int LinkTo(const std::string& path) {
     if (link(name_.c_str(), path.c_str()) == 0) return 0;
     const int error = errno;
-    struct stat status = {};
-    if (stat(name_.c_str(), &status) == 0 && status.st_nlink == 2) return 0;
-    return error;
+    struct stat ours = {};
+    struct stat there = {};
+    const bool is_ours = stat(name_.c_str(), &ours) == 0 && lstat(path.c_str(), &there) == 0 &&
+                         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    return is_ours ? 0 : error;
   }
 
   // 0 or the errno.
@@ -219,8 +222,7 @@ arrow::Status PutLocalIfAbsent(const std::string& path,
     return PosixError(path, "create", error);
   }
   if (!sync) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(SyncFolder(FolderOf(path)));
-  return SyncMadeFolders(path);
+  return SyncFolderAndName(FolderOf(path));
 }
 
 }  // namespace glaive::io

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,23 +15,10 @@
 #include <arrow/util/io_util.h>
 
 #include "core/error.h"
-#include "core/per_process.h"
-#include "core/write_once.h"
 #include "io/local_reader.h"
 
 namespace glaive::io {
 namespace {
-
-// Folders made here whose own name may not be on stable storage yet.
-struct MadeFolders {
-  std::mutex mutex;
-  std::set<std::string> unsynced;
-};
-
-MadeFolders& MadeFoldersOfProcess() {
-  static constinit ProcessWide<PerProcess<MadeFolders>> made;
-  return made.Get().Get();
-}
 
 template <typename Call>
 auto Uninterrupted(Call&& call) {
@@ -45,11 +30,7 @@ auto Uninterrupted(Call&& call) {
 
 // The error's number; 0 where there is the folder now. A file of its name shows when it is used.
 int MakeFolder(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0777) != 0) return errno == EEXIST ? 0 : errno;
-  MadeFolders& made = MadeFoldersOfProcess();
-  const std::lock_guard lock(made.mutex);
-  made.unsynced.insert(folder);
-  return 0;
+  return mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
 }
 
 }  // namespace
@@ -145,29 +126,6 @@ arrow::Status MakeFolders(const std::string& folder) {
 arrow::Status SyncFile(const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(const Descriptor file, OpenFile(path, O_RDONLY, "open to sync"));
   if (Uninterrupted([&] { return fsync(file.fd()); }) != 0) return PosixError(path, "sync", errno);
-  return arrow::Status::OK();
-}
-
-arrow::Status SyncFolder(const std::string& folder) {
-  ARROW_ASSIGN_OR_RAISE(const Descriptor file,
-                        OpenFile(folder, O_RDONLY | O_DIRECTORY, "open to sync"));
-  const int result = Uninterrupted([&] { return fsync(file.fd()); });
-  // EINVAL: a file system that has no such notion for folders.
-  if (result != 0 && errno != EINVAL) return PosixError(folder, "sync", errno);
-  return arrow::Status::OK();
-}
-
-arrow::Status SyncMadeFolders(const std::string& path) {
-  MadeFolders& made = MadeFoldersOfProcess();
-  for (std::string folder = FolderOf(path); folder != "/"; folder = FolderOf(folder)) {
-    {
-      const std::lock_guard lock(made.mutex);
-      if (!made.unsynced.contains(folder)) continue;
-    }
-    ARROW_RETURN_NOT_OK(SyncFolder(FolderOf(folder)));
-    const std::lock_guard lock(made.mutex);
-    made.unsynced.erase(folder);
-  }
   return arrow::Status::OK();
 }
 

@@ -50,11 +50,8 @@ bool SetAside(int fd, uint64_t offset, uint64_t size);
 // Makes a folder and those above it. Nothing to do where they are there.
 arrow::Status MakeFolders(const std::string& folder);
 
-// Puts a file, or the names in a folder, on stable storage.
+// Puts the bytes of a file on stable storage.
 arrow::Status SyncFile(const std::string& path);
-arrow::Status SyncFolder(const std::string& folder);
-// The names of folders that this process made and that lead to `path`, as far as that was not done.
-arrow::Status SyncMadeFolders(const std::string& path);
 
 std::string FolderOf(const std::string& path);
 
