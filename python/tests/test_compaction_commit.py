@@ -120,8 +120,8 @@ def test_values_that_changed_in_place(table, worker, change, monkeypatch):
     assert [task.fragment_ids for task in metrics.left] == [[2, 3]]
     assert "fragment 2" in metrics.left[0].reason and metrics.left[0].retryable
     assert metrics.fragments_removed == 4
-    given_up = {file.path for file in made[1].new_fragments[0].files}
-    assert before - data_files(table) == given_up
+    # Another machine may be committing what was left here.
+    assert data_files(table) == before
     check(table, expected)
     # The next run takes what was left.
     assert glaive.dataset(table).optimize.compact_files(**OPTIONS).left == ()
