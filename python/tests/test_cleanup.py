@@ -1,6 +1,9 @@
 """Old versions and what only they refer to."""
 
 import os
+import shutil
+import subprocess
+import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -234,3 +237,57 @@ def test_validate_finds_a_file_of_other_rows(table, path):
     second.write_bytes(source.read_bytes())
     with pytest.raises(OSError):
         glaive.dataset(path, session=glaive.Session()).validate()
+
+
+def test_a_handle_of_another_table_removes_nothing(path):
+    """A table that was made anew, or put back from a backup, has other versions of its numbers."""
+    handle = glaive.write_dataset(rows(0), path)
+    for _ in range(3):
+        handle.insert(rows(0))
+    stale = glaive.dataset(path)
+    shutil.rmtree(path)
+    glaive.write_dataset(pa.table({"b": ["precious"]}), path)
+    with pytest.raises(OSError, match="that version of"):
+        stale.cleanup_old_versions(**ALL)
+    for _ in range(3):
+        glaive.write_dataset(pa.table({"b": ["precious"]}), path, mode="append")
+    with pytest.raises(OSError, match="that version of"):
+        stale.cleanup_old_versions(**ALL)
+    with pytest.raises(OSError, match="another one has its number"):
+        stale.restore()
+    assert glaive.dataset(path).count_rows() == 4
+
+
+def test_a_handle_on_a_detached_version_is_refused(table, path):
+    """No version comes before it, so that all would go."""
+    handle = glaive.dataset(path, version=detached(path))
+    with pytest.raises(OSError, match="is detached"):
+        handle.cleanup_old_versions(**ALL)
+    assert [v["version"] for v in glaive.dataset(path).versions()] == [1, 2, 3, 4]
+
+
+def test_a_branch_made_by_another_path(table, path):
+    """Its manifest names its parent by the path of that day."""
+    link = f"{path}-link"
+    os.symlink(path, link)
+    glaive.dataset(link).create_branch("dev")
+    glaive.write_dataset(rows(0), path, mode="overwrite")
+    glaive.dataset(path).cleanup_old_versions(**ALL)
+    code = f"import glaive; b = glaive.dataset({str(link)!r}).checkout_version(('dev', None))\n"
+    code += "print(len(b.to_table()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "40\n", done.stderr
+
+
+def test_pylance_passes_over_what_a_clean_up_left(table, path):
+    """Of a clean-up that died between its steps."""
+    versions = Path(path, "_versions")
+    first = max(versions.glob("*.manifest"), key=lambda file: file.name)
+    first.rename(f"{first}-gone-0123")
+    Path(versions, ".manifest-fate-0123").write_text("")
+    Path(versions, f"{min(versions.glob('*.manifest')).name}-pin-9-0123").write_bytes(b"")
+    assert [v["version"] for v in lance.dataset(path).versions()] == [2, 3, 4]
+    lance.write_dataset(rows(0), path, mode="append")
+    lance.dataset(path).cleanup_old_versions(older_than=timedelta(0))
+    assert lance.dataset(path).count_rows() == 50
+    assert [v["version"] for v in glaive.dataset(path).versions()] == [5]

@@ -97,30 +97,31 @@ arrow::Status CheckCloneIsOurs(const table::TableLocation& location, const std::
                         branch);
 }
 
-// The ref makes the branch: without it, what was cloned is nobody's.
+// The ref makes the branch: without it, what was cloned is nobody's. Others build on a branch as
+// soon as it has its ref, so whether the version that it is made from is whole is looked at before:
+// a clean-up that takes that one later sees the clone.
 arrow::Status PublishRef(const table::TableLocation& main, const std::string& branch,
                          const BranchInfo& info, const dataset::ResolvedReference& parent,
                          const table::TableLocation& location, const table::Manifest& clone) {
-  const std::string called = "branch " + branch;
-  arrow::Status whole = dataset::CheckStillThere(parent, called);
-  if (whole.ok()) {
-    const arrow::Status created = dataset::CreateRef(main, branch, info);
-    if (!created.ok()) {
-      const auto there = main.store->Head(dataset::RefPath(main, RefKind::kBranch, branch));
-      const bool is_certain =
-          KindOf(created) == ErrorKind::kAlreadyExists || (there.ok() && !*there);
-      // Other files of the folder may be another one's by now.
-      if (is_certain) (void)table::TakeBack(location, clone);
-      return created;
-    }
-    // A clean-up that took the version before does not know of the branch.
-    whole = dataset::CheckStillThere(parent, called);
-    if (whole.ok()) whole = CheckCloneIsOurs(location, branch, clone);
-    if (whole.ok() || !IsRetryable(whole)) return whole;
-    ARROW_RETURN_NOT_OK(dataset::TakeBackRef(main, branch, info));
+  const arrow::Status whole = dataset::CheckStillThere(parent, "branch " + branch);
+  if (!whole.ok()) {
+    ARROW_RETURN_NOT_OK(table::TakeBack(location, clone));
+    return whole;
   }
-  if (IsRetryable(whole)) ARROW_RETURN_NOT_OK(table::TakeBack(location, clone));
-  return whole;
+  const arrow::Status created = dataset::CreateRef(main, branch, info);
+  if (!created.ok()) {
+    const auto there = main.store->Head(dataset::RefPath(main, RefKind::kBranch, branch));
+    const bool is_certain = KindOf(created) == ErrorKind::kAlreadyExists || (there.ok() && !*there);
+    // Other files of the folder may be another one's by now.
+    if (is_certain) (void)table::TakeBack(location, clone);
+    return created;
+  }
+  const arrow::Status ours = CheckCloneIsOurs(location, branch, clone);
+  if (IsRetryable(ours)) {
+    ARROW_RETURN_NOT_OK(dataset::TakeBackRef(main, branch, info));
+    ARROW_RETURN_NOT_OK(table::TakeBack(location, clone));
+  }
+  return ours;
 }
 
 }  // namespace

@@ -19,16 +19,6 @@ std::string NameOf(const std::string& branch, const BranchInfo& info) {
   return name;
 }
 
-// A listing may be an old one, but is never older than the last change that its own client made in
-// the folder.
-arrow::Status MakeListingsNew(const table::TableLocation& main, RefKind kind) {
-  std::string path = RefPath(main, kind, "");
-  path.resize(path.rfind('/') + 1);
-  path += ".look-" + NewRunName();
-  ARROW_RETURN_NOT_OK(main.store->PutIfAbsent(path, {}, /*sync=*/false));
-  return main.store->Delete(path);
-}
-
 }  // namespace
 
 bool IsGone(const arrow::Status& status) {
@@ -86,15 +76,14 @@ arrow::Status CleanupLook::LookAtVersions(const std::set<std::string>& passed_ov
 
 arrow::Status CleanupLook::LookAtRefs() {
   ARROW_RETURN_NOT_OK(LookAtTags());
-  ARROW_RETURN_NOT_OK(LookAtBranches());
-  is_first_look_ = false;
-  return arrow::Status::OK();
+  return LookAtBranches(/*with_clones=*/false);
 }
 
-arrow::Status CleanupLook::LookAtRefsAnew() {
-  ARROW_RETURN_NOT_OK(MakeListingsNew(main_, RefKind::kTag));
-  ARROW_RETURN_NOT_OK(MakeListingsNew(main_, RefKind::kBranch));
-  return LookAtRefs();
+arrow::Status CleanupLook::LookAtRefsAndClones() {
+  ARROW_RETURN_NOT_OK(LookAtTags());
+  ARROW_RETURN_NOT_OK(LookAtBranches(/*with_clones=*/true));
+  is_first_look_ = false;
+  return arrow::Status::OK();
 }
 
 arrow::Status CleanupLook::LookAtTags() {
@@ -105,10 +94,33 @@ arrow::Status CleanupLook::LookAtTags() {
   return arrow::Status::OK();
 }
 
-arrow::Status CleanupLook::LookAtBranches() {
+// Names that have versions below tree/, whether or not there is a ref.
+arrow::Result<std::set<std::string>> CleanupLook::ListClones() const {
+  constexpr std::string_view kVersions = "/_versions/";
+  const std::string tree = main_.Path("tree/");
+  ARROW_ASSIGN_OR_RAISE(const auto objects, main_.store->ListRecursive(main_.Path("tree")));
+  std::set<std::string> names;
+  for (const io::ObjectInfo& object : objects) {
+    const size_t end = object.path.find(kVersions, tree.size());
+    if (end == object.path.npos) continue;
+    std::string name = object.path.substr(tree.size(), end - tree.size());
+    if (CheckBranchName(name).ok()) names.insert(std::move(name));
+  }
+  return names;
+}
+
+// A branch is cloned before it gets its ref. Whoever makes it looks in between whether the version
+// that it is made from is still there, so clones are looked for before refs.
+arrow::Status CleanupLook::LookAtBranches(bool with_clones) {
+  std::set<std::string> clones;
+  if (with_clones) ARROW_ASSIGN_OR_RAISE(clones, ListClones());
   ARROW_ASSIGN_OR_RAISE(const auto branches, ListBranches(dataset_));
   const auto own = BranchOf(dataset_);
   children_.clear();
+  for (const std::string& name : clones) {
+    if (name == own || branches.contains(name)) continue;
+    ARROW_RETURN_NOT_OK(LookAtBranch(name, nullptr));
+  }
   if (own) ARROW_RETURN_NOT_OK(LookAtBranch(std::nullopt, nullptr));
   for (const auto& [name, info] : branches) {
     if (name == own) continue;

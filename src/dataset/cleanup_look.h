@@ -38,9 +38,8 @@ class CleanupLook {
 
   // The tags of the branch, and all versions of all other branches.
   arrow::Status LookAtRefs();
-  // The same, where the versions of this branch have gone meanwhile from which they may have been
-  // made: what was published before that is seen.
-  arrow::Status LookAtRefsAnew();
+  // The same, and what was cloned for branches that have no ref yet, or never got one.
+  arrow::Status LookAtRefsAndClones();
   // Tombstones and pins. They come before versions: a version that was put back, or restored, while
   // this went on is there by then.
   arrow::Status LookAtMarks();
@@ -66,7 +65,8 @@ class CleanupLook {
 
  private:
   arrow::Status LookAtTags();
-  arrow::Status LookAtBranches();
+  arrow::Status LookAtBranches(bool with_clones);
+  arrow::Result<std::set<std::string>> ListClones() const;
   arrow::Status LookAtBranch(const std::optional<std::string>& name, const BranchInfo* info);
   arrow::Status KeepEntry(const table::VersionEntry& entry);
   std::optional<uint64_t> LeftAt(const BranchInfo& branch) const;

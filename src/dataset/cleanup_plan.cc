@@ -84,7 +84,7 @@ class Planner {
     }
     ARROW_ASSIGN_OR_RAISE(const Policy policy, Policy::Make(options_));
     ARROW_RETURN_NOT_OK(ListFiles());
-    ARROW_RETURN_NOT_OK(look().LookAtRefs());
+    ARROW_RETURN_NOT_OK(look().LookAtRefsAndClones());
     for (ReferencedBranch branch : look().children()) {
       branch.cleanup_candidate = options_.clean_referenced_branches;
       plan_.referenced_branches.push_back(std::move(branch));

@@ -263,6 +263,28 @@ TEST_F(CleanupRacesTest, ARestoreThatDied) {
   }
 }
 
+// A forced deletion and another creation come between the steps of the first one.
+TEST_F(CleanupRacesTest, AnotherOnesBranchIsLeftAlone) {
+  for (uint64_t call = 0;; ++call) {
+    Begin();
+    SCOPED_TRACE("before call " + std::to_string(call));
+    const Dataset old = Open(kOld);
+    const Dataset latest = Open();
+    arrow::Status other;
+    store_->InterruptAt(call, [&] {
+      static_cast<void>(DeleteBranch(latest, "b", /*force=*/true));
+      other = CreateBranch(latest, "b", kOld).status();
+    });
+    static_cast<void>(CreateBranch(old, "b"));
+    if (!store_->was_interrupted()) break;
+    store_->Disarm();
+    EXPECT_THAT(other, IsOk());
+    EXPECT_THAT(ListBranches(latest).ValueOrDie(), ElementsAre(Key("b")));
+    ExpectWhole();
+    if (HasFailure()) return;
+  }
+}
+
 TEST_F(CleanupRacesTest, ATagFindsAVersionThatMayYetBePutBack) {
   const Dataset latest = Open();
   ASSERT_THAT(CreateTag(latest, "t", kOld), IsOk());

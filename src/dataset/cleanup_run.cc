@@ -85,7 +85,7 @@ class CleanupSteps {
     ARROW_RETURN_NOT_OK(RemoveStrays());
     ARROW_RETURN_NOT_OK(BuryVersions());
     if (!buried_.empty()) {
-      ARROW_RETURN_NOT_OK(look_.LookAtRefsAnew());
+      ARROW_RETURN_NOT_OK(look_.LookAtRefsAndClones());
       ARROW_RETURN_NOT_OK(look_.LookAtVersions(Paths()));
       ARROW_RETURN_NOT_OK(Settle());
       ARROW_RETURN_NOT_OK(look_.LookAtVersions(Paths()));

@@ -9,8 +9,10 @@
 #include "glaive/refs.h"
 #include "glaive/staged_columns.h"
 #include "glaive/update.h"
+#include "io/memory_store.h"
 #include "testing/column_writes.h"
 #include "testing/counting_store.h"
+#include "testing/interrupted_store.h"
 #include "testing/matchers.h"
 
 namespace glaive {
@@ -43,6 +45,47 @@ TEST(DiscardColumnsTest, WhatWasReplacedIsStillReferredTo) {
   ExpectOk(Restore(second));
   ASSERT_THAT(CleanUp(NewestColumnTable()).status(), IsOk());
   EXPECT_THAT(Discard(NewestColumnTable(), staged), IsError(ErrorKind::kInvalidInput, "version 4"));
+}
+
+TEST(DiscardColumnsTest, ABranchKeepsWhatIsCommitted) {
+  const Dataset dataset = MakeColumnTable();
+  const StagedColumns staged = StageOk(dataset, 0, {{"v", {1, 2, 3}}});
+  ExpectOk(CommitAll(dataset, {staged}));
+  const Dataset second = NewestColumnTable();
+  ASSERT_THAT(CreateBranch(second, "b").status(), IsOk());
+  // As a clean-up by another engine may leave it.
+  const std::string root = io::Resolve(ColumnTableUri())->path;
+  for (const auto& object : io::MemoryStore()->List(root + "/_versions").ValueOrDie()) {
+    if (object.path.ends_with("613.manifest")) {
+      ASSERT_THAT(io::MemoryStore()->Delete(object.path), IsOk());
+    }
+  }
+  EXPECT_THAT(VersionNumbers(dataset), IsOkAndHolds(std::vector<uint64_t>{1}));
+  EXPECT_THAT(Discard(dataset, staged), IsError(ErrorKind::kInvalidInput, "version 2"));
+}
+
+TEST(DiscardColumnsTest, ACommitBetweenTwoOfItsRequestsKeepsItsFiles) {
+  bool was_refused = false;
+  for (uint64_t call = 0;; ++call) {
+    SCOPED_TRACE("commit before call " + std::to_string(call));
+    const auto store = std::make_shared<InterruptedStore>(io::MakeMemoryStore());
+    io::RegisterStore("discard-race", store);
+    const auto rows = ColumnStream({{"id", {0, 1, 2}}, {"v", {0, 10, 20}}});
+    const Dataset dataset = WriteDataset(rows, "discard-race://t").ValueOrDie().dataset;
+    const StagedColumns staged = StageOk(dataset, 0, {{"v", {1, 2, 3}}});
+    arrow::Status committed;
+    store->InterruptAt(call, [&] { committed = CommitAll(dataset, {staged}).status(); });
+    const arrow::Status discarded = Discard(dataset, staged);
+    if (!store->was_interrupted()) break;
+    store->Disarm();
+    const Dataset latest = Dataset::Open("discard-race://t").ValueOrDie();
+    EXPECT_EQ(committed.ok(), latest.version() == 2);
+    EXPECT_THAT(Validate(latest), IsOk()) << discarded.ToString();
+    was_refused |= committed.ok() && !discarded.ok();
+    if (::testing::Test::HasFailure()) break;
+  }
+  EXPECT_TRUE(was_refused);
+  io::RegisterStore("discard-race", nullptr);
 }
 
 TEST(DiscardColumnsTest, ReadsNoManifestTwiceForMany) {

@@ -139,8 +139,7 @@ arrow::Status Replace(const table::TableLocation& main, RefKind kind, const std:
     Write(info, json);
     text = json.dump(2);
   }));
-  ARROW_RETURN_NOT_OK(main.store->Put(path, std::as_bytes(std::span(text))));
-  return main.store->Sync({{path}});
+  return main.store->PutSynced(path, std::as_bytes(std::span(text)));
 }
 
 // `is_ours` is told what lies there now.

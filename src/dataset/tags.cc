@@ -24,13 +24,8 @@ arrow::Result<dataset::ResolvedReference> Point(const Dataset& dataset,
   tag->branch = resolved->branch;
   tag->version = resolved->manifest->version;
   tag->manifest_size = resolved->manifest->size_bytes;
-<<<<<<< HEAD
-  tag->updated_at_ns = UnixNanoseconds();
-  return arrow::Status::OK();
-=======
   tag->updated_at_ns = UnixNanoseconds();
   return resolved;
->>>>>>> 5bc0419 (Let clean-ups look twice: tombstones, a look after publishing, restores that pin their source)
 }
 
 std::string Called(const std::string& tag) { return "tag " + tag; }

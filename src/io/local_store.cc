@@ -137,6 +137,10 @@ class LocalObjectStore final : public ObjectStore {
     return writer->Finish();
   }
 
+  arrow::Status PutSynced(const std::string& path, std::span<const std::byte> bytes) override {
+    return PutLocalSynced(path, bytes);
+  }
+
   arrow::Status PutIfAbsent(const std::string& path,
                             std::span<const std::shared_ptr<arrow::Buffer>> parts,
                             bool sync) override {

@@ -201,6 +201,18 @@ arrow::Result<std::unique_ptr<ObjectWriter>> OpenNewLocalFile(const std::string&
   return std::make_unique<LocalWriter>(path, std::move(file));
 }
 
+arrow::Status PutLocalSynced(const std::string& path, std::span<const std::byte> bytes) {
+  RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);
+  request.AddBytesWritten(bytes.size());
+  ARROW_ASSIGN_OR_RAISE(TemporaryFile file, TemporaryFile::Create(TemporaryName(path)));
+  ARROW_RETURN_NOT_OK(WriteAll(file.fd(), file.name(), bytes));
+  if (fsync(file.fd()) != 0) return PosixError(path, "sync", errno);
+  ARROW_RETURN_NOT_OK(file.Close());
+  ARROW_RETURN_NOT_OK(file.RenameTo(path));
+  ARROW_RETURN_NOT_OK(SyncFolder(FolderOf(path)));
+  return SyncMadeFolders(path);
+}
+
 arrow::Status PutLocalIfAbsent(const std::string& path,
                                std::span<const std::shared_ptr<arrow::Buffer>> parts, bool sync) {
   RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kPut);

@@ -54,6 +54,11 @@ arrow::Result<std::optional<ObjectInfo>> ObjectStore::FindHighest(const std::str
   return highest;
 }
 
+arrow::Status ObjectStore::PutSynced(const std::string& path, std::span<const std::byte> bytes) {
+  ARROW_RETURN_NOT_OK(Put(path, bytes));
+  return Sync({&path, 1});
+}
+
 arrow::Result<bool> ObjectStore::DeleteIf(const ObjectInfo& seen) {
   ARROW_ASSIGN_OR_RAISE(const auto now, Head(seen.path));
   if (!now) return true;

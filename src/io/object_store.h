@@ -85,6 +85,10 @@ class ObjectStore {
   // One whole object, replacing any.
   virtual arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) = 0;
 
+  // The same, with its bytes on stable storage before it replaces another one, and the name before
+  // OK: after a loss of power the name leads to one of the two, whole.
+  virtual arrow::Status PutSynced(const std::string& path, std::span<const std::byte> bytes);
+
   // One whole object, made of `parts` back to back, unless there is one: then kAlreadyExists, and
   // the other stays as it is. With `sync`, bytes and name are on stable storage before OK.
   virtual arrow::Status PutIfAbsent(const std::string& path,

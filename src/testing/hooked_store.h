@@ -33,7 +33,7 @@ struct StoreCall {
   std::span<const ByteRange> ranges;  // reads
   uint64_t bytes_written = 0;         // kWrite, kPut, kPutIfAbsent; of the object for kFinish
   bool is_size_known = false;         // kOpenRead
-  bool sync = false;                  // kPutIfAbsent
+  bool sync = false;                  // kPut, kPutIfAbsent
   std::span<const std::string> synced = {};  // kSync
 };
 
@@ -52,6 +52,7 @@ class HookedStore : public io::ObjectStore, public std::enable_shared_from_this<
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadWhole(const std::string& path) override;
   arrow::Result<std::unique_ptr<io::ObjectWriter>> OpenWrite(const std::string& path) override;
   arrow::Status Put(const std::string& path, std::span<const std::byte> bytes) override;
+  arrow::Status PutSynced(const std::string& path, std::span<const std::byte> bytes) override;
   arrow::Status PutIfAbsent(const std::string& path,
                             std::span<const std::shared_ptr<arrow::Buffer>> parts,
                             bool sync) override;
