@@ -386,7 +386,7 @@ arrow::Result<std::vector<VersionRun>> ParseRowVersions(std::span<const std::byt
                                             return arrow::Status::OK();
                                           }));
     found += span.size();
-    versions.push_back({span.size(), version});
+    if (span.size() > 0) versions.push_back({span.size(), version});
     return arrow::Status::OK();
   };
   ARROW_RETURN_NOT_OK(wire::VisitFields(message, where, "RowDatasetVersionSequence", read_run));

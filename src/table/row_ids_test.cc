@@ -110,6 +110,9 @@ TEST(RowVersionsTest, OnlyTheLengthOfASpanCounts) {
   EXPECT_THAT(parse("0a080a040a0210021001", 2), IsOkAndHolds(ElementsAre(VersionRun{2, 1})));
   EXPECT_THAT(parse("0a100a0c220a0a0808051204000091001007", 2),
               IsOkAndHolds(ElementsAre(VersionRun{2, 7})));
+  // Of no rows, between two of one version.
+  EXPECT_THAT(parse("0a080a040a02100210010a060a020a0010090a080a040a0210021001", 4),
+              IsOkAndHolds(ElementsAre(VersionRun{2, 1}, VersionRun{2, 1})));
   EXPECT_THAT(parse("0a080a040a0210021001", 3), IsError(ErrorKind::kCorrupt, "2 rows in a"));
   const std::vector<VersionRun> runs = {{3, 1}, {1, 9}};
   EXPECT_THAT(ParseRowVersions(BytesOf(SerializeRowVersions(runs)), 4, {"m"}), IsOkAndHolds(runs));
