@@ -52,7 +52,7 @@ def child_hangs(work):
 """
 
 WHILE_READING = """
-path = sys.argv[1] if len(sys.argv) > 1 else PATH
+path = PATH
 dataset = make(path)
 sys.setswitchinterval(1e-4)  # who forks is one of six threads
 stop = threading.Event()
