@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-FORKS = int(os.environ.get("GLAIVE_TEST_FORKS", "300"))
+FORKS = int(os.environ.get("GLAIVE_TEST_FORKS", "1000"))
 
 TABLE = """
 import os, select, signal, sys, threading
@@ -52,7 +52,7 @@ def child_hangs(work):
 """
 
 WHILE_READING = """
-path = sys.argv[1] if len(sys.argv) > 1 else PATH
+path = PATH
 dataset = make(path)
 sys.setswitchinterval(1e-4)  # who forks is one of six threads
 stop = threading.Event()

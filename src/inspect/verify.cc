@@ -63,7 +63,7 @@ class Verification {
   }
 
   std::string RelativePath(std::string_view path) const {
-    const std::string folder = location_.path + "/";
+    const std::string folder = location_.root + "/";
     return std::string(path.starts_with(folder) ? path.substr(folder.size()) : path);
   }
 

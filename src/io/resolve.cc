@@ -118,15 +118,16 @@ arrow::Result<ResolvedUri> Resolve(std::string_view uri) {
 }
 
 void RegisterStore(const std::string& scheme, std::shared_ptr<ObjectStore> store) {
+  const std::shared_ptr<ObjectStore> added = std::move(store);
   const Registry* before = registered.load(std::memory_order_acquire);
   auto changed = std::make_unique<Registry>();
   do {
     if (before != nullptr) changed->stores = before->stores;
     changed->before = before;
-    if (store == nullptr) {
+    if (added == nullptr) {
       changed->stores.erase(scheme);
     } else {
-      changed->stores[scheme] = store;
+      changed->stores[scheme] = added;
     }
   } while (!registered.compare_exchange_weak(before, changed.get(), std::memory_order_acq_rel));
   static_cast<void>(changed.release());
