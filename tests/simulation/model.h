@@ -42,6 +42,8 @@ struct Intent {
     kAssign,  // the same rows: v = v + amount
     kMerge,
     kSetColumn,  // values of a column, by key
+    kCompute,    // a new column of all rows: v + amount
+    kDropColumn,
     kRestore,
   };
   Kind kind = Kind::kNothing;
