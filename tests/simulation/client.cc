@@ -10,10 +10,13 @@ namespace glaive::simulation {
 
 VerbFunction FunctionOf(Verb verb) {
   constexpr std::array<VerbFunction, kNumVerbs> kFunctions = {
-      &Create,       &Open,    &Append,         &DeleteRows,   &UpdateRows, &Merge,          &Stage,
-      &CommitStaged, &Overlay, &Compact,        &PlanTask,     &CommitTask, &RestoreVersion, &Tag,
-      &RemoveTag,    &Branch,  &AppendToBranch, &RemoveBranch, &Clone,      &Clean,          &Sweep,
-      &Drop,         &Read};
+      &Create,         &Open,         &Append,     &AppendOnce,
+      &OverwriteTable, &DeleteRows,   &UpdateRows, &Merge,
+      &Stage,          &CommitStaged, &Overlay,    &AddColumn,
+      &DropColumn,     &Compact,      &PlanTask,   &CommitTask,
+      &RestoreVersion, &Tag,          &RemoveTag,  &Branch,
+      &AppendToBranch, &RemoveBranch, &Clone,      &Clean,
+      &Sweep,          &Drop,         &Read};
   return kFunctions[static_cast<size_t>(verb)];
 }
 
@@ -52,7 +55,7 @@ void Client::Run() {
 arrow::Result<Dataset> Client::AnyHandle(Random& random) {
   const uint32_t wish = random.Below(10);
   if (handles.empty() || wish < 4) {
-    ARROW_ASSIGN_OR_RAISE(auto dataset, Dataset::Open(kTableUri, {.session = session_}));
+    ARROW_ASSIGN_OR_RAISE(auto dataset, Dataset::Open(uri(), {.session = session_}));
     Keep(dataset);
     return dataset;
   }

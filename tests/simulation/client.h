@@ -36,6 +36,10 @@ class Client {
   World& world() { return world_; }
   size_t number() const { return number_; }
   const ClientPlan& plan() const { return plan_; }
+  // Of the table, as this client calls it.
+  std::string uri() const {
+    return std::string(plan_.uses_alias ? kAliasScheme : kScheme) + "://table";
+  }
   const std::shared_ptr<Session>& session() const { return session_; }
   glaive::Durability durability() const {
     return plan_.is_durable ? glaive::Durability::kCommit : glaive::Durability::kNone;
@@ -73,6 +77,8 @@ std::shared_ptr<arrow::RecordBatchReader> StreamOf(const Values& rows);
 VerbResult Create(Client& client, VerbRun& run, Random& random);
 VerbResult Open(Client& client, VerbRun& run, Random& random);
 VerbResult Append(Client& client, VerbRun& run, Random& random);
+VerbResult AppendOnce(Client& client, VerbRun& run, Random& random);
+VerbResult OverwriteTable(Client& client, VerbRun& run, Random& random);
 VerbResult DeleteRows(Client& client, VerbRun& run, Random& random);
 VerbResult UpdateRows(Client& client, VerbRun& run, Random& random);
 VerbResult Merge(Client& client, VerbRun& run, Random& random);
@@ -82,6 +88,8 @@ VerbResult Drop(Client& client, VerbRun& run, Random& random);
 VerbResult Stage(Client& client, VerbRun& run, Random& random);
 VerbResult CommitStaged(Client& client, VerbRun& run, Random& random);
 VerbResult Overlay(Client& client, VerbRun& run, Random& random);
+VerbResult AddColumn(Client& client, VerbRun& run, Random& random);
+VerbResult DropColumn(Client& client, VerbRun& run, Random& random);
 // verbs_upkeep.cc
 VerbResult Compact(Client& client, VerbRun& run, Random& random);
 VerbResult PlanTask(Client& client, VerbRun& run, Random& random);

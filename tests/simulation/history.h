@@ -25,8 +25,9 @@ struct VerbRun {
   uint8_t client = 0;
   size_t index = 0;  // among the client's
   std::string name;
-  std::string root;    // of the table or branch that it changes
-  bool drops = false;  // it removes it
+  std::string root;         // of the table or branch that it changes
+  bool drops = false;       // it removes it
+  bool is_by_path = false;  // it needs no version that somebody could have removed
   Intent intent;
   uint64_t began_at = 0;  // steps
   std::optional<uint64_t> ended_at;

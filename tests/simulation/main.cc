@@ -27,12 +27,14 @@ struct Arguments {
   bool shrinks = false;
   uint64_t max_failures = 5;
   uint64_t jobs = 1;
+  uint64_t max_steps = 50'000;
   std::string schedule;  // instead of the seed's own
   std::string kept;      // verbs that stay
 };
 
 constexpr const char* kUsage =
     "glaive_simulation [--seeds A..B] [--seed N] [--shrink] [--jobs N] [--max-failures N]\n"
+    "                  [--steps N]                        (more than these are a failure)\n"
     "                  [--schedule TEXT] [--verbs TEXT]   (with --seed: a shrunk run)\n";
 
 bool Parse(std::string_view text, uint64_t* number) {
@@ -67,6 +69,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
       is_ok = Parse(value, &arguments.jobs) && arguments.jobs > 0;
     } else if (name == "--max-failures") {
       is_ok = Parse(value, &arguments.max_failures);
+    } else if (name == "--steps") {
+      is_ok = Parse(value, &arguments.max_steps);
     } else if (name == "--schedule") {
       arguments.schedule = value;
     } else if (name == "--verbs") {
@@ -99,6 +103,7 @@ void Report(const Scenario& scenario, const RunResult& result, bool shrinks) {
 
 int RunSingle(const Arguments& arguments) {
   Scenario scenario = MakeScenario(arguments.first);
+  scenario.max_steps = arguments.max_steps;
   std::optional<Schedule> schedule;
   if (!arguments.kept.empty() && !KeepVerbs(arguments.kept, &scenario)) return 2;
   if (!arguments.schedule.empty()) {
@@ -117,7 +122,8 @@ int RunSeeds(const Arguments& arguments, uint64_t first) {
   uint64_t versions = 0;
   uint64_t steps = 0;
   for (uint64_t seed = first; seed <= arguments.last; seed += arguments.jobs) {
-    const Scenario scenario = MakeScenario(seed);
+    Scenario scenario = MakeScenario(seed);
+    scenario.max_steps = arguments.max_steps;
     const RunResult result = Simulate(scenario, std::nullopt, /*keeps_log=*/false);
     versions += result.num_versions;
     steps += result.schedule.size();

@@ -71,6 +71,16 @@ Rows After(const Rows& before, const Rows& read, const Intent& intent, uint64_t 
         changed.updated_at = version;
       }
       break;
+    case Intent::Kind::kCompute:
+      rows.has_column[intent.column] = true;
+      for (auto& [key, row] : rows.by_key) {
+        row.values[intent.column] = row.values[0].value_or(0) + intent.amount;
+      }
+      break;
+    case Intent::Kind::kDropColumn:
+      rows.has_column[intent.column] = false;
+      for (auto& [key, row] : rows.by_key) row.values[intent.column].reset();
+      break;
     case Intent::Kind::kSetColumn:
       rows.has_column[intent.column] = true;
       for (const auto& [key, value] : intent.rows) {

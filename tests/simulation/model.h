@@ -38,10 +38,12 @@ struct Intent {
     kNothing,  // rows stay
     kPut,      // a table of these rows
     kAdd,
-    kDelete,  // keys below and above
-    kAssign,  // of rows of `read` whose v is in the range: v = v + amount
+    kDelete,  // rows whose v is in the range
+    kAssign,  // the same rows: v = v + amount
     kMerge,
     kSetColumn,  // values of a column, by key
+    kCompute,    // a new column of all rows: v + amount
+    kDropColumn,
     kRestore,
   };
   Kind kind = Kind::kNothing;
@@ -49,8 +51,9 @@ struct Intent {
   int64_t lower = 0;  // v >= lower and v < upper
   int64_t upper = 0;
   int64_t amount = 0;
-  size_t column = 0;  // kSetColumn
-  std::string from;  // of the version that was read where that is not the commit's: its transaction
+  size_t column = 0;   // kSetColumn
+  uint64_t since = 0;  // kDelete, kAssign: rows were chosen in that version, or in a later one
+  std::string from;    // kRestore, kSetColumn, clones: transaction of the version that was read
 };
 
 // The rows after a verb, as version `version`. `read` are those of the version that it looked at.

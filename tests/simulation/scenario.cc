@@ -14,18 +14,15 @@ struct VerbShare {
 
 // How often each verb is chosen.
 constexpr std::array<VerbShare, kNumVerbs> kShares = {{
-    {Verb::kCreate, 3},         {Verb::kOpen, 6},
-    {Verb::kAppend, 16},        {Verb::kDelete, 8},
-    {Verb::kUpdate, 8},         {Verb::kMergeInsert, 8},
-    {Verb::kStage, 4},          {Verb::kCommitStaged, 6},
-    {Verb::kOverlay, 3},        {Verb::kCompact, 7},
-    {Verb::kPlanTask, 4},       {Verb::kCommitTask, 4},
-    {Verb::kRestore, 4},        {Verb::kTag, 4},
-    {Verb::kDeleteTag, 2},      {Verb::kBranch, 4},
-    {Verb::kAppendToBranch, 3}, {Verb::kDeleteBranch, 1},
-    {Verb::kClone, 2},          {Verb::kCleanUp, 12},
-    {Verb::kSweep, 2},          {Verb::kDrop, 1},
-    {Verb::kRead, 2},
+    {Verb::kCreate, 3},       {Verb::kOpen, 6},        {Verb::kAppend, 14},
+    {Verb::kAppendOnce, 4},   {Verb::kOverwrite, 1},   {Verb::kDelete, 8},
+    {Verb::kUpdate, 8},       {Verb::kMergeInsert, 8}, {Verb::kStage, 4},
+    {Verb::kCommitStaged, 6}, {Verb::kOverlay, 3},     {Verb::kAddColumn, 2},
+    {Verb::kDropColumn, 2},   {Verb::kCompact, 7},     {Verb::kPlanTask, 4},
+    {Verb::kCommitTask, 4},   {Verb::kRestore, 4},     {Verb::kTag, 4},
+    {Verb::kDeleteTag, 2},    {Verb::kBranch, 4},      {Verb::kAppendToBranch, 3},
+    {Verb::kDeleteBranch, 1}, {Verb::kClone, 2},       {Verb::kCleanUp, 12},
+    {Verb::kSweep, 2},        {Verb::kDrop, 1},        {Verb::kRead, 2},
 }};
 
 // Some seeds do without some verbs, so that the others meet more often.
@@ -74,29 +71,16 @@ FaultRates MakeRates(Random& random) {
 }  // namespace
 
 std::string_view NameOf(Verb verb) {
-  constexpr std::array<std::string_view, kNumVerbs> kNames = {"create",
-                                                              "open",
-                                                              "append",
-                                                              "delete",
-                                                              "update",
-                                                              "merge",
-                                                              "stage",
-                                                              "commit staged",
-                                                              "overlay",
-                                                              "compact",
-                                                              "plan task",
-                                                              "commit task",
-                                                              "restore",
-                                                              "tag",
-                                                              "delete tag",
-                                                              "branch",
-                                                              "append to branch",
-                                                              "delete branch",
-                                                              "clone",
-                                                              "clean up",
-                                                              "sweep",
-                                                              "drop",
-                                                              "read"};
+  constexpr std::array<std::string_view, kNumVerbs> kNames = {
+      "create",        "open",      "append",
+      "append once",   "overwrite", "delete",
+      "update",        "merge",     "stage",
+      "commit staged", "overlay",   "add column",
+      "drop column",   "compact",   "plan task",
+      "commit task",   "restore",   "tag",
+      "delete tag",    "branch",    "append to branch",
+      "delete branch", "clone",     "clean up",
+      "sweep",         "drop",      "read"};
   return kNames[static_cast<size_t>(verb)];
 }
 
@@ -118,7 +102,8 @@ Scenario MakeScenario(uint64_t seed) {
   const uint32_t num_clients = 2 + random.Below(random.Chance(700) ? 2 : 5);
   for (uint32_t i = 0; i < num_clients; ++i) {
     ClientPlan client{.shares_session = shares_session && random.Chance(700),
-                      .is_durable = random.Chance(700)};
+                      .is_durable = random.Chance(700),
+                      .uses_alias = random.Chance(100)};
     if (!scenario.begins_with_table) {
       client.verbs.push_back({random.Chance(500) ? Verb::kCreate : Verb::kAppend, random.Next()});
     }

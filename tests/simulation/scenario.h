@@ -16,12 +16,16 @@ enum class Verb : uint8_t {
   kCreate,
   kOpen,
   kAppend,
+  kAppendOnce,
+  kOverwrite,
   kDelete,
   kUpdate,
   kMergeInsert,
   kStage,
   kCommitStaged,
   kOverlay,
+  kAddColumn,
+  kDropColumn,
   kCompact,
   kPlanTask,
   kCommitTask,
@@ -37,7 +41,7 @@ enum class Verb : uint8_t {
   kDrop,
   kRead,
 };
-inline constexpr size_t kNumVerbs = 23;
+inline constexpr size_t kNumVerbs = 27;
 
 std::string_view NameOf(Verb verb);
 
@@ -50,6 +54,7 @@ struct VerbPlan {
 struct ClientPlan {
   bool shares_session = false;
   bool is_durable = true;
+  bool uses_alias = false;  // of the table's URI
   std::vector<VerbPlan> verbs;
 };
 
@@ -65,6 +70,7 @@ struct Scenario {
   bool stable_row_ids = false;
   bool cleans_up_always = false;  // lance.auto_cleanup at every version, of age 0
   bool loses_power = false;       // at the end
+  uint64_t max_steps = 50'000;    // more are a fault
 };
 
 Scenario MakeScenario(uint64_t seed);

@@ -362,8 +362,12 @@ arrow::Status SimulatedStore::Sync(std::span<const std::string> paths) {
             });
 }
 
-void SimulatedStore::LosePower() {
-  std::erase_if(objects_, [](const auto& entry) { return !entry.second.is_durable; });
+void SimulatedStore::LosePower(uint64_t seed) {
+  Random random(seed, 3);
+  const uint32_t share = random.Chance(500) ? 1000 : 500;
+  std::erase_if(objects_, [&](const auto& entry) {
+    return !entry.second.is_durable && random.Chance(share);
+  });
 }
 
 }  // namespace glaive::simulation

@@ -75,8 +75,8 @@ class SimulatedStore final : public io::ObjectStore,
                                                      const std::shared_ptr<arrow::Buffer>& opened);
 
   const std::map<std::string, Object>& objects() const { return objects_; }
-  // Loses what was not synced.
-  void LosePower();
+  // Loses what was not synced: all of it, or some by the seed.
+  void LosePower(uint64_t seed);
   // Each change and, with `watch_all`, each request as it was done.
   using Watch = std::function<void(const StoreEvent&)>;
   void SetWatch(Watch watch, bool watch_all) {

@@ -9,8 +9,6 @@
 namespace glaive::simulation {
 namespace {
 
-constexpr uint64_t kMaxSteps = 50'000;
-
 // The table that clients find: two versions with a few rows, made by a client that is alone.
 void MakeTable(World& world) {
   VerbRun& run = world.BeginOutside(Verb::kCreate);
@@ -37,7 +35,7 @@ RunResult Simulate(const Scenario& scenario, const std::optional<Schedule>& sche
     clients.push_back(std::make_unique<Client>(world, i));
     world.scheduler.AddClient([client = clients.back().get()] { client->Run(); });
   }
-  const bool has_ended = world.scheduler.Run(kMaxSteps, [] {});
+  const bool has_ended = world.scheduler.Run(scenario.max_steps, [] {});
   if (!has_ended) world.Fail("the clients do not come to an end");
   if (world.failure().empty()) CheckEnd(world);
   RunResult result{.failure = world.failure(),

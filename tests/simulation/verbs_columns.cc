@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dataset/dataset_state.h"
+#include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/file.h"
 #include "glaive/fragment_edit.h"
@@ -128,8 +129,7 @@ VerbResult Overlay(Client& client, VerbRun& run, Random& random) {
   const std::string name =
       fmt::format("overlay{:08x}{:08x}.lance", random.Below(UINT32_MAX), random.Below(UINT32_MAX));
   ARROW_ASSIGN_OR_RAISE(
-      const auto file,
-      DataFileWriter::Create(std::string(kTableUri) + "/data/" + name, batch->schema(), {}));
+      const auto file, DataFileWriter::Create(client.uri() + "/data/" + name, batch->schema(), {}));
   ARROW_RETURN_NOT_OK(file->Write(batch));
   ARROW_RETURN_NOT_OK(file->Finish().status());
   ARROW_ASSIGN_OR_RAISE(auto described, DescribeDataFile(dataset, name));
@@ -140,6 +140,30 @@ VerbResult Overlay(Client& client, VerbRun& run, Random& random) {
       auto made,
       Commit(dataset, Transaction{.read_version = dataset.version(), .operation = overlay},
              {.durability = client.durability()}));
+  return made;
+}
+
+// Of the values that the rows have.
+VerbResult AddColumn(Client& client, VerbRun& run, Random& random) {
+  run.intent = {.kind = Intent::Kind::kCompute,
+                .amount = random.Below(10),
+                .column = 1 + random.Below(kNumColumns - 1)};
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  const ComputedColumn column{kColumns[run.intent.column],
+                              fmt::format("v + {}", run.intent.amount)};
+  if (dataset.schema()->GetFieldIndex(column.name) >= 0) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(
+      auto made, AddColumns(dataset, std::vector{column}, {.durability = client.durability()}));
+  return made;
+}
+
+VerbResult DropColumn(Client& client, VerbRun& run, Random& random) {
+  run.intent = {.kind = Intent::Kind::kDropColumn, .column = 1 + random.Below(kNumColumns - 1)};
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  const std::vector<std::string> columns = {kColumns[run.intent.column]};
+  if (dataset.schema()->GetFieldIndex(columns.front()) < 0) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(auto made,
+                        DropColumns(dataset, columns, {.durability = client.durability()}));
   return made;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "glaive/commit.h"
 #include "glaive/maintenance.h"
 #include "glaive/merge_insert.h"
 #include "glaive/update.h"
@@ -43,12 +44,13 @@ VerbResult Create(Client& client, VerbRun& run, Random& random) {
   run.intent = {.kind = Intent::Kind::kPut, .rows = client.NewRows(run, random)};
   WriteOptions options = OptionsOf(client, WriteMode::kCreate);
   if (random.Chance(200)) options.enable_v2_manifest_paths = !options.enable_v2_manifest_paths;
-  ARROW_ASSIGN_OR_RAISE(auto result, WriteDataset(StreamOf(run.intent.rows), kTableUri, options));
+  ARROW_ASSIGN_OR_RAISE(auto result,
+                        WriteDataset(StreamOf(run.intent.rows), client.uri(), options));
   return result.dataset;
 }
 
 VerbResult Open(Client& client, VerbRun& /*run*/, Random& /*random*/) {
-  ARROW_ASSIGN_OR_RAISE(auto dataset, Dataset::Open(kTableUri, {.session = client.session()}));
+  ARROW_ASSIGN_OR_RAISE(auto dataset, Dataset::Open(client.uri(), {.session = client.session()}));
   client.Keep(std::move(dataset));
   return std::nullopt;
 }
@@ -58,11 +60,40 @@ VerbResult Append(Client& client, VerbRun& run, Random& random) {
   run.intent = {.kind = Intent::Kind::kAdd, .rows = client.NewRows(run, random)};
   const WriteOptions options = OptionsOf(client, WriteMode::kAppend);
   if (client.handles.empty() || random.Chance(500)) {
-    ARROW_ASSIGN_OR_RAISE(auto result, WriteDataset(StreamOf(run.intent.rows), kTableUri, options));
+    run.is_by_path = true;
+    ARROW_ASSIGN_OR_RAISE(auto result,
+                          WriteDataset(StreamOf(run.intent.rows), client.uri(), options));
     return result.dataset;
   }
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   ARROW_ASSIGN_OR_RAISE(auto result, WriteDataset(StreamOf(run.intent.rows), dataset, options));
+  return result.dataset;
+}
+
+// Under a token, again until it is known that it was made: of all attempts one counts.
+VerbResult AppendOnce(Client& client, VerbRun& run, Random& random) {
+  run.intent = {.kind = Intent::Kind::kAdd, .rows = client.NewRows(run, random)};
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  ARROW_ASSIGN_OR_RAISE(
+      const Transaction transaction,
+      WriteTransaction(StreamOf(run.intent.rows), dataset, OptionsOf(client, WriteMode::kAppend)));
+  const CommitOptions options{.idempotency_token = fmt::format("{}-{}", client.number(), run.index),
+                              .durability = client.durability(),
+                              .session = client.session()};
+  arrow::Status unknown;  // whatever a later attempt says, this one may have made it
+  for (int attempt = 0;; ++attempt) {
+    auto made = Commit(client.uri(), transaction, options);
+    if (made.ok()) return *std::move(made);
+    const bool may_go_on = KindOf(made.status()) == ErrorKind::kCommitUnknown;
+    if (may_go_on) unknown = made.status();
+    if (attempt == 3 || !may_go_on) return unknown.ok() ? made.status() : unknown;
+  }
+}
+
+VerbResult OverwriteTable(Client& client, VerbRun& run, Random& random) {
+  run.intent = {.kind = Intent::Kind::kPut, .rows = client.NewRows(run, random)};
+  ARROW_ASSIGN_OR_RAISE(auto result, WriteDataset(StreamOf(run.intent.rows), client.uri(),
+                                                  OptionsOf(client, WriteMode::kOverwrite)));
   return result.dataset;
 }
 
@@ -114,7 +145,7 @@ VerbResult Drop(Client& client, VerbRun& run, Random& /*random*/) {
   run.drops = true;
   client.world().tags.clear();
   client.world().branches.clear();
-  ARROW_RETURN_NOT_OK(DropDataset(kTableUri, /*ignore_not_found=*/true));
+  ARROW_RETURN_NOT_OK(DropDataset(client.uri(), /*ignore_not_found=*/true));
   return std::nullopt;
 }
 

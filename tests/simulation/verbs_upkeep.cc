@@ -65,7 +65,7 @@ VerbResult Sweep(Client& client, VerbRun& /*run*/, Random& random) {
     client.world().scheduler.PassTime(std::chrono::hours(24 * (1 + random.Below(8))));
   }
   if (random.Chance(300)) {
-    ARROW_RETURN_NOT_OK(SurveyFiles(kTableUri, {.session = client.session()}).status());
+    ARROW_RETURN_NOT_OK(SurveyFiles(client.uri(), {.session = client.session()}).status());
     return std::nullopt;
   }
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));

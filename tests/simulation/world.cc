@@ -40,12 +40,14 @@ World::World(const Scenario& its_scenario, std::unique_ptr<Chooser> chooser, boo
   SetClock(&scheduler);
   SetRandomSource([](std::span<std::byte> bytes) { the_world->FillRandom(bytes); });
   io::RegisterStore(std::string(kScheme), store);
+  io::RegisterStore(std::string(kAliasScheme), store);
 }
 
 World::~World() {
   scheduler.Disconnect();
   shared_session.reset();
   io::RegisterStore(std::string(kScheme), nullptr);
+  io::RegisterStore(std::string(kAliasScheme), nullptr);
   SetRandomSource(nullptr);
   SetClock(nullptr);
   the_world = nullptr;
@@ -99,6 +101,7 @@ void World::End(VerbRun& run, const arrow::Result<std::optional<Dataset>>& resul
   if (kind == ErrorKind::kInternal || kind == ErrorKind::kOutOfMemory) {
     Fail(fmt::format("{} of client {} failed: {}", run.name, run.client, run.outcome));
   }
+  CheckRefusal(run, result.status());
   if (!IsRefusal(result.status())) return;
   for (Record* const record : Listed(run.root)) {
     const bool only_reserves =
@@ -108,6 +111,25 @@ void World::End(VerbRun& run, const arrow::Result<std::optional<Dataset>>& resul
       Fail(fmt::format("{} of client {} was refused ({}), and left version {}", run.name,
                        run.client, run.outcome, record->version));
     }
+  }
+}
+
+// Where no request fails and no table is removed, some verbs have no reason not to succeed.
+void World::CheckRefusal(const VerbRun& run, const arrow::Status& status) {
+  const FaultRates& rates = scenario.rates;
+  const bool may_fail = rates.fails + rates.answer_lost > 0 ||
+                        std::ranges::any_of(scenario.clients, [](const ClientPlan& client) {
+                          return std::ranges::any_of(client.verbs, [](const VerbPlan& verb) {
+                            return verb.verb == Verb::kDrop;
+                          });
+                        });
+  if (may_fail) return;
+  const bool loses_race =
+      run.name == NameOf(Verb::kCreate) && KindOf(status) == ErrorKind::kAlreadyExists;
+  const bool must_succeed = run.name == NameOf(Verb::kCreate) || run.is_by_path;
+  if (KindOf(status) == ErrorKind::kCorrupt || (must_succeed && !loses_race)) {
+    Fail(fmt::format("{} of client {} failed, and no request did: {}", run.name, run.client,
+                     run.outcome));
   }
 }
 

@@ -20,6 +20,7 @@
 namespace glaive::simulation {
 
 inline constexpr std::string_view kScheme = "sim";
+inline constexpr std::string_view kAliasScheme = "alias";  // leads to the same objects
 inline constexpr std::string_view kTableUri = "sim://table";
 inline constexpr std::string_view kTableRoot = "/table";
 
@@ -79,6 +80,7 @@ class World {
   void See(const StoreEvent& event);
   void Log(const StoreEvent& event);
   arrow::Result<Rows> Look(const Record& record);
+  void CheckRefusal(const VerbRun& run, const arrow::Status& status);
   void CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable);
 
   std::vector<VerbRun*> running_;  // by client
