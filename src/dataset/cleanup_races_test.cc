@@ -139,7 +139,9 @@ class CleanupRacesTest : public ::testing::Test {
     const bool is_made = is_restore ? latest.version() > 4
                                     : !ListTags(latest)->empty() || !ListBranches(latest)->empty();
     EXPECT_EQ(status.ok(), is_made) << status.ToString();
-    if (is_restore && status.ok()) EXPECT_THAT(latest.CountRows(), IsOkAndHolds(kOld));
+    if (is_restore && status.ok()) {
+      EXPECT_THAT(latest.CountRows(), IsOkAndHolds(kOld));
+    }
     if (status.ok()) return;
     EXPECT_TRUE(IsRetryable(status) || KindOf(status) == ErrorKind::kNotFound) << status.ToString();
   }
