@@ -113,7 +113,9 @@ arrow::Result<std::set<std::string>> CleanupLook::ListClones() const {
 // that it is made from is still there, so clones are looked for before refs.
 arrow::Status CleanupLook::LookAtBranches(bool with_clones) {
   std::set<std::string> clones;
-  if (with_clones) ARROW_ASSIGN_OR_RAISE(clones, ListClones());
+  if (with_clones) {
+    ARROW_ASSIGN_OR_RAISE(clones, ListClones());
+  }
   ARROW_ASSIGN_OR_RAISE(const auto branches, ListBranches(dataset_));
   const auto own = BranchOf(dataset_);
   children_.clear();

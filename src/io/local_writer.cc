@@ -209,8 +209,7 @@ arrow::Status PutLocalSynced(const std::string& path, std::span<const std::byte>
   if (fsync(file.fd()) != 0) return PosixError(path, "sync", errno);
   ARROW_RETURN_NOT_OK(file.Close());
   ARROW_RETURN_NOT_OK(file.RenameTo(path));
-  ARROW_RETURN_NOT_OK(SyncFolder(FolderOf(path)));
-  return SyncMadeFolders(path);
+  return SyncFolderAndName(FolderOf(path));
 }
 
 arrow::Status PutLocalIfAbsent(const std::string& path,
