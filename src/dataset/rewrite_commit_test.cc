@@ -15,6 +15,7 @@
 
 #include "dataset/compaction_run.h"
 #include "glaive/columns.h"
+#include "glaive/commit.h"
 #include "glaive/compaction.h"
 #include "glaive/config.h"
 #include "glaive/maintenance.h"
@@ -26,6 +27,7 @@
 #include "glaive/write.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
+#include "table/roaring.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
 #include "testing/numbered_rows.h"
@@ -364,6 +366,63 @@ TEST(RewriteResultsTest, AFileThatIsGoneLeavesItsTask) {
   ASSERT_EQ(committed.left.size(), 1u);
   EXPECT_THAT(committed.left[0].reason, IsError(ErrorKind::kInvalidInput, "is not there any more"));
   EXPECT_EQ(Content(Open(), false), Content(table, false));
+}
+
+TEST(RewriteResultsTest, AFileOfAnotherSizeLeavesItsTask) {
+  const auto store = io::MakeMemoryStore();
+  const Registered registered(store);
+  const Dataset table = MakeTable(false);
+  std::vector<RewriteResult> results;
+  for (const auto& result : Compacted(table)) {
+    results.push_back(RewriteResult::FromJson(result.ToJson()).ValueOrDie());
+  }
+  const std::string torn = "/table/data/" + results[1].new_fragments[0].files()[0].path;
+  const std::string bytes = store->ReadWhole(torn).ValueOrDie()->ToString();
+  ASSERT_THAT(store->Put(torn, std::as_bytes(std::span(bytes).first(bytes.size() / 2))), IsOk());
+  const auto committed = CommitCompaction(table, results).ValueOrDie();
+  ASSERT_EQ(committed.left.size(), 1u);
+  EXPECT_EQ(Content(Open(), false), Content(table, false));
+}
+
+// What a version that is gone did with them is not known.
+TEST(RewriteResultsTest, FilesOfResultsAreLeftWhereTheHistoryIsNotWhole) {
+  const auto store = io::MakeMemoryStore();
+  const Registered registered(store);
+  const Dataset table = MakeTable(false);
+  const auto results = Compacted(table);
+  ASSERT_THAT(CommitCompaction(table, {{results[0]}}), IsOk());
+  ASSERT_THAT(CreateTag(Open(), "keep"), IsOk());
+  ASSERT_THAT(CreateBranch(Open(), "b"), IsOk());
+  ASSERT_THAT(DeleteTag(Open(), "keep"), IsOk());
+  ASSERT_THAT(Delete(Open(), Predicate::Sql("true")), IsOk());
+  ASSERT_THAT(WriteDataset(Rows(0, 5), Open(), {.mode = WriteMode::kAppend}), IsOk());
+  // The version that brought them is gone from this line; a branch still has their rows.
+  for (const auto& entry : store->List("/table/_versions").ValueOrDie()) {
+    if (entry.path.find("18446744073709551612") != std::string::npos) {
+      ASSERT_THAT(store->Delete(entry.path), IsOk());
+    }
+  }
+  static_cast<void>(CommitCompaction(table, results));
+  const auto branch = Checkout(Open(), BranchVersion{"b", std::nullopt});
+  ASSERT_THAT(branch, IsOk());
+  EXPECT_THAT(Validate(*branch), IsOk());
+}
+
+// Only when its rows were changed tells the difference.
+TEST(RewriteResultsTest, ColumnsThatWereUpdatedInPlaceAreAnotherLineage) {
+  const Registered registered(io::MakeMemoryStore());
+  const Dataset table = MakeTable(true);
+  const auto results = Compacted(table);
+  operation::Update update{.updated_fragments = {table.Fragments().ValueOrDie()[2]},
+                           .fields_modified = {0},
+                           .mode = operation::Update::Mode::kRewriteColumns};
+  const RowRange rows = {0, 3};
+  update.updated_fragment_offsets = {{2, table::SerializeRoaring({&rows, 1})}};
+  ASSERT_THAT(Commit(table, {.read_version = table.version(), .operation = update}), IsOk());
+  const auto committed = CommitCompaction(table, results).ValueOrDie();
+  ASSERT_EQ(committed.left.size(), 1u);
+  EXPECT_THAT(committed.left[0].reason,
+              IsError(ErrorKind::kCommitConflict, "other row ids or row versions"));
 }
 
 // Lets somebody else in before the first few manifests are put.

@@ -1,6 +1,7 @@
 // Mounts without hard links, and without renames that replace nothing: link(2) and renameat2(2) of
 // this program are the ones below.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <atomic>
@@ -21,6 +22,8 @@ namespace {
 
 std::atomic<int> link_error = 0;    // 0: it works
 std::atomic<int> rename_error = 0;  // likewise
+std::atomic<int> synced_files = 0;
+std::atomic<int> renames = 0;
 
 }  // namespace
 
@@ -33,10 +36,17 @@ extern "C" int link(const char* from, const char* to) noexcept {
 extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
                          unsigned int flags) noexcept {
   if (rename_error == 0) {
+    ++renames;
     return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
   }
   errno = rename_error;
   return -1;
+}
+
+extern "C" int fsync(int file) {
+  struct stat status = {};
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) ++synced_files;
+  return static_cast<int>(syscall(SYS_fsync, file));
 }
 
 namespace glaive::io {
@@ -82,6 +92,18 @@ TEST_P(NoLinksTest, TheFirstOneStays) {
   EXPECT_EQ(Content(), "first!");
   // No temporary file is left.
   EXPECT_EQ(LocalStore()->List(folder_.path() + "/_versions").ValueOrDie().size(), 1u);
+}
+
+// Nobody sees a part of it where one call can still give it its name, and its bytes are synced under
+// the name that they have in the end.
+TEST_P(NoLinksTest, WhatHasItsNameIsWholeAndSynced) {
+  const int files_before = synced_files;
+  const int renames_before = renames;
+  ASSERT_THAT(Put("text"), IsOk());
+  const bool can_link = GetParam().link_error == 0;
+  const bool can_rename = GetParam().rename_error == 0;
+  EXPECT_EQ(renames - renames_before, !can_link && can_rename ? 1 : 0);
+  EXPECT_EQ(synced_files - files_before, can_link || can_rename ? 1 : 2);
 }
 
 TEST_P(NoLinksTest, OneOfManyWins) {

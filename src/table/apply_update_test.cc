@@ -6,6 +6,8 @@
 #include "table/row_lineage.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
+#include "wire/fields.h"
+#include "wire/overlay.h"
 
 namespace glaive::table {
 namespace {
@@ -128,12 +130,44 @@ TEST(ApplyUpdateTest, ColumnsRewrittenInPlace) {
               ElementsAre(VersionRun{1, 3}, VersionRun{3, 1}, VersionRun{2, 3}, VersionRun{4, 1}));
   EXPECT_EQ(after.created_at_versions, Parsed(before, 0).created_at_versions);
 
+  const std::vector<RowRange> last = {{9, 10}};
+  const Update at_the_end{.updated_fragments = {rewritten},
+                          .fields_modified = {1},
+                          .mode = Update::Mode::kRewriteColumns,
+                          .updated_fragment_offsets = {{0, SerializeRoaring(last)}}};
+  EXPECT_THAT(UpdatedVersionsOf(Parsed(*Apply(before, at_the_end), 0), {"m"}).ValueOrDie(),
+              ElementsAre(VersionRun{9, 1}, VersionRun{1, 3}));
+
   const std::vector<RowRange> beyond = {{10, 11}};
   const Update outside{.updated_fragments = {rewritten},
                        .fields_modified = {1},
                        .mode = Update::Mode::kRewriteColumns,
                        .updated_fragment_offsets = {{0, SerializeRoaring(beyond)}}};
   EXPECT_THAT(Apply(before, outside), IsError(ErrorKind::kInvalidInput, "row 10 of fragment 0"));
+}
+
+TEST(ApplyUpdateTest, WhatLaysOverAColumnThatIsRewrittenGoesAndUnknownFieldsStay) {
+  Manifest before = TwoFragments(false);
+  DataFragment overlaid = Parsed(before, 0);
+  const RowRange rows = {0, 1};
+  for (const int32_t field : {0, 1}) {
+    const wire::DataOverlayFile overlay{.data_file = File("overlay", {field}),
+                                        .offset_bitmaps = {SerializeRoaring({&rows, 1})},
+                                        .committed_version = 2};
+    overlaid.overlays.push_back(wire::Serialize(overlay));
+  }
+  wire::AppendVarint(99, 7, &overlaid.unknown_fields);
+  before.fragments = before.fragments.Replace({{overlaid}}).ValueOrDie();
+  DataFragment rewritten = overlaid;
+  rewritten.files[0].fields[1] = wire::kTombstoneFieldId;
+  rewritten.files.push_back(File("b again", {1}));
+  rewritten.unknown_fields.clear();
+  const Update update{.updated_fragments = {rewritten},
+                      .fields_modified = {1},
+                      .mode = Update::Mode::kRewriteColumns};
+  const DataFragment after = Parsed(Apply(before, update).ValueOrDie(), 0);
+  EXPECT_THAT(after.overlays, ElementsAre(overlaid.overlays[0]));
+  EXPECT_EQ(after.unknown_fields, overlaid.unknown_fields);
 }
 
 TEST(ApplyUpdateTest, RowsAreTakenFromTheFilesThatTheTableHas) {

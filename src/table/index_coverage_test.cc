@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "table/fragment_reuse.h"
 #include "table/roaring.h"
 #include "testing/golden.h"
 #include "testing/index_entries.h"
@@ -116,6 +117,21 @@ TEST(IndexCoverageTest, WhatADeferredCompactionLeftIsTranslatedFirst) {
                       IndexEntry("__lance_frag_reuse", {}, {{4, 5}}, {.details = external})});
   EXPECT_THAT(WithdrawCoverage(manifest, std::vector<uint64_t>{4}, {0}),
               IsError(ErrorKind::kUnsupported, "index 'a'"));
+}
+
+TEST(IndexCoverageTest, DeferredCompactionsFollowEachOther) {
+  FragmentReuse reuse;
+  reuse.groups = {{{0, 1}, {4}}, {{4, 2}, {5}}, {{3}, {6, 7}}};
+  const auto translated = [&](std::vector<uint64_t> covered) {
+    FragmentSet set;
+    set.Add(std::move(covered));
+    reuse.Translate(set);
+    return std::vector<RowRange>(set.ranges().begin(), set.ranges().end());
+  };
+  EXPECT_THAT(translated({0, 1, 2, 3}), ElementsAre(RowRange{5, 8}));
+  EXPECT_THAT(translated({0, 1, 3}), ElementsAre(RowRange{6, 8}));
+  EXPECT_THAT(translated({0, 2}), IsEmpty());
+  EXPECT_THAT(translated({4, 2, 9}), ElementsAre(RowRange{5, 6}, RowRange{9, 10}));
 }
 
 FragmentTable FragmentsWithIds(std::initializer_list<uint64_t> ids) {

@@ -81,6 +81,7 @@ TEST(RowIdsTest, SequencesThatAreNone) {
   corrupt("0a060a0408051003", 2, "row ids from 5 to 3");
   corrupt("0a101a0e10641a0a57dc7ffffdf7df7ffffd", 86, "a bitmap of 10 bytes for 100 row ids");
   corrupt("0a131a1110641a0d57dc7ffffdf7df7ffffdf7dfff", 90, "bits behind its end");
+  corrupt("0a131a1110641a0d57dc7ffffdf7df7ffffdf7df1f", 87, "bits behind its end");
   corrupt("0a0c220a0a080805120491000000", 2, "not ascending");
   corrupt("0a0b22090a0708051203000091", 2, "3 bytes of 2-byte numbers");
   corrupt("0a023200", 0, "of kind 6");
@@ -150,6 +151,13 @@ TEST(RowIdsTest, WritesTheSmallestForm) {
   EXPECT_LT(written(sparse), 1030) << "an array of 16-bit numbers";
   std::vector<RowRange> backwards(sparse.rbegin(), sparse.rend());
   EXPECT_LT(written(backwards), 1030) << "an array in any order";
+  // Whatever the width of the numbers, they may be as far apart as it says.
+  for (const uint64_t border : {uint64_t{UINT16_MAX}, uint64_t{UINT32_MAX}}) {
+    for (uint64_t span = border - 1; span <= border + 2; ++span) {
+      written({{7, 8}, {7 + span / 2, 8 + span / 2}, {7 + span, 8 + span}, {3, 4}, {1, 2}});
+      written({{9 + span, 10 + span}, {9 + span / 2, 10 + span / 2}, {9, 10}});
+    }
+  }
   written({{10, 20}, {5, 8}, {9, 10}, {uint64_t{1} << 40, (uint64_t{1} << 40) + 3}});
   written({{uint64_t{1} << 60, (uint64_t{1} << 60) + 1}, {3, 4}, {1, 2}, {9, 10}, {0, 1}});
 }

@@ -290,6 +290,107 @@ TEST_F(DurabilityTest, ColumnsThatAnotherProcessStaged) {
                 false);
 }
 
+// What was laid into the table's folder by others, in whichever form a commit brings it.
+std::string WriteColumn(const std::string& table, const std::string& name, int64_t rows) {
+  const auto batch = NumberedRows(0, rows, /*with_text=*/false);
+  const auto writer =
+      DataFileWriter::Create(table + "/data/" + name, batch->schema(), {}).ValueOrDie();
+  EXPECT_THAT(writer->Write(batch), IsOk());
+  EXPECT_THAT(writer->Finish(), IsOk());
+  return table + "/data/" + name;
+}
+
+TEST_F(DurabilityTest, AnOverlayThatAnotherProcessWrote) {
+  setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1", 1);
+  MakeTable();
+  const Dataset table = Open();
+  const std::string path = InAnotherProcess([&] { return WriteColumn(table_, "o.lance", 2); });
+  operation::DataOverlay overlay;
+  overlay.groups.push_back(
+      {0, {{.data_file = DescribeDataFile(table, "o.lance").ValueOrDie(), .offsets = {{1, 3}}}}});
+  const Recording recording(folder_.path());
+  ASSERT_THAT(Commit(table, {.read_version = 1, .operation = overlay}), IsOk());
+  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, false);
+}
+
+TEST_F(DurabilityTest, AColumnInPlaceOfAnotherThatAnotherProcessWrote) {
+  MakeTable();
+  const Dataset table = Open();
+  const std::string path = InAnotherProcess([&] { return WriteColumn(table_, "c.lance", 10); });
+  operation::DataReplacement replacement;
+  replacement.replacements.push_back({0, DescribeDataFile(table, "c.lance").ValueOrDie()});
+  const Recording recording(folder_.path());
+  ASSERT_THAT(Commit(table, {.read_version = 1, .operation = replacement}), IsOk());
+  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, false);
+}
+
+TEST_F(DurabilityTest, AnIndexThatAnotherProcessWrote) {
+  MakeTable();
+  const std::string uuid = "01234567-89ab-cdef-0123-456789abcdef";
+  const std::string path = table_ + "/_indices/" + uuid + "/page_data.lance";
+  InAnotherProcess([&] {
+    fs::create_directories(Above(path));
+    std::ofstream(path) << "an index";
+    return std::string();
+  });
+  const operation::CreateIndex index{
+      .new_indices = {{.uuid = uuid,
+                       .name = "i",
+                       .fields = {0},
+                       .dataset_version = 1,
+                       .fragment_ids = std::vector<uint32_t>{0},
+                       .details = IndexMetadata::Details{"/lance.table.BTreeIndexDetails", ""}}}};
+  const Recording recording(folder_.path());
+  ASSERT_THAT(Commit(Open(), {.read_version = 1, .operation = index}), IsOk());
+  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, false);
+}
+
+TEST_F(DurabilityTest, LargeValuesThatAnotherProcessWrote) {
+  const auto blob = arrow::field("s", arrow::utf8(), true,
+                                 arrow::key_value_metadata({{"lance-encoding:blob", "true"}}));
+  const auto schema = arrow::schema({arrow::field("a", arrow::int64()), blob});
+  const std::string path = InAnotherProcess([&] {
+    const std::string name = WriteFragments(Rows(0, 10), table_).ValueOrDie().front().ToJson();
+    return name;
+  });
+  const auto fragment = FragmentMetadata::FromJson(path).ValueOrDie();
+  std::string folder = table_ + "/data/" + fragment.files().front().path;
+  folder.resize(folder.rfind('.'));
+  fs::create_directories(folder);
+  std::ofstream(folder + "/1.blob") << "a large value";
+  Transaction transaction;
+  transaction.operation =
+      operation::Overwrite{.schema = TableSchema::FromArrow(*schema).ValueOrDie(),
+                           .fragments = {fragment}};
+  const Recording recording(folder_.path());
+  ASSERT_THAT(Commit(table_, transaction).status(), IsOk());
+  ExpectDurable(Trace(recording.Calls()), folder_.path(), {folder + "/1.blob"}, false);
+}
+
+// A tag is there after a loss of power once it was reported, and is never half of one.
+TEST_F(DurabilityTest, TagsAndBranches) {
+  MakeTable();
+  const Dataset table = Open();
+  const auto expect = [&](const std::string& path, const std::function<arrow::Status()>& verb) {
+    const Recording recording(folder_.path());
+    ASSERT_THAT(verb(), IsOk());
+    const Trace trace(recording.Calls());
+    size_t named = 0;
+    while (named < trace.size() && trace.at(named).to != path) ++named;
+    ASSERT_LT(named, trace.size());
+    const size_t written = trace.Last(CallKind::kWrite, trace.at(named).path);
+    EXPECT_LT(written, named) << path;
+    EXPECT_TRUE(trace.HasSync(trace.at(named).path, written, named)) << "the bytes of " << path;
+    EXPECT_TRUE(trace.HasSync(Above(path), named, trace.size())) << "the name of " << path;
+  };
+  const std::string refs = table_ + "/_refs/";
+  expect(refs + "tags/t.json", [&] { return CreateTag(table, "t"); });
+  expect(refs + "tags/t.json", [&] { return UpdateTag(table, "t"); });
+  expect(refs + "branches/b.json", [&] { return CreateBranch(table, "b").status(); });
+  expect(refs + "branches/b.json",
+         [&] { return ReplaceBranchMetadata(table, "b", {{"k", "v"}}); });
+}
+
 TEST_F(DurabilityTest, AFileThatIsMissing) {
   MakeTable();
   const auto fragments =
@@ -309,6 +410,19 @@ TEST_F(DurabilityTest, NothingIsSyncedWhereItIsNotAskedFor) {
               IsOk());
   const auto calls = recording.Calls();
   EXPECT_EQ(std::ranges::count(calls, CallKind::kSync, &Call::kind), 0);
+}
+
+// The kernel may take a part of what it is given, or be interrupted before it takes any.
+TEST(WriteTest, WhatIsTakenInPartsIsWhole) {
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 700'000; ++i) bytes += static_cast<char>('a' + i % 23);
+  const std::string path = folder.path() + "/f";
+  SetMostWritten(300'000);
+  const arrow::Status put = io::LocalStore()->Put(path, std::as_bytes(std::span(bytes)));
+  SetMostWritten(0);
+  ASSERT_THAT(put, IsOk());
+  EXPECT_EQ(io::LocalStore()->ReadWhole(path).ValueOrDie()->ToString(), bytes);
 }
 
 class LinkTest : public ::testing::Test {

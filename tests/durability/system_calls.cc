@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -16,6 +19,8 @@ struct Log {
   std::string root;  // empty: nothing is recorded
   std::vector<Call> calls;
   BeforeLink before_link;
+  std::atomic<size_t> most_written = 0;  // 0: no limit
+  std::atomic<bool> interrupts = false;
 };
 
 Log& TheLog() {
@@ -66,6 +71,11 @@ std::vector<Call> Recording::Calls() const {
   return TheLog().calls;
 }
 
+void SetMostWritten(size_t bytes) {
+  TheLog().most_written = bytes;
+  TheLog().interrupts = bytes != 0;
+}
+
 void SetBeforeLink(BeforeLink before) {
   const std::lock_guard lock(TheLog().mutex);
   TheLog().before_link = std::move(before);
@@ -81,6 +91,12 @@ extern "C" {
 ssize_t write(int fd, const void* bytes, size_t size) {
   static auto* const next = durability::Next<ssize_t(int, const void*, size_t)>("write");
   if (durability::IsRecording()) durability::Record(CallKind::kWrite, durability::PathOf(fd));
+  durability::Log& log = durability::TheLog();
+  if (log.interrupts.exchange(false)) {
+    errno = EINTR;
+    return -1;
+  }
+  if (const size_t most = log.most_written) size = std::min(size, most);
   return next(fd, bytes, size);
 }
 

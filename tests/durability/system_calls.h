@@ -29,6 +29,10 @@ class Recording {
 };
 
 // Runs right before each link, until it is replaced by an empty one.
+// From now on a write takes at most so many bytes, and the next one is interrupted by a signal. 0:
+// no longer.
+void SetMostWritten(size_t bytes);
+
 using BeforeLink = std::function<void(const std::string& from, const std::string& to)>;
 void SetBeforeLink(BeforeLink before);
 

@@ -1,6 +1,6 @@
 """Breaks the sources in one place after another and sees whether a test notices.
 
-    python tests/mutants/run.py [--build BUILD_FOLDER] [--only TEXT] [LIST ...]
+    python tests/mutants/run.py [--check | --together] [--build FOLDER] [--only TEXT] [LIST ...]
 
 A list (tests/mutants/*.txt) holds mutants as blocks, with an empty line between them:
 
@@ -9,11 +9,14 @@ A list (tests/mutants/*.txt) holds mutants as blocks, with an empty line between
     + the line instead                   none or more
     ? glaive_table_test CommitRacesTest  a target and a filter of its tests; more lines: more targets
 
-Run it in a checkout of its own: files change while it runs, and are put back after each mutant. It
-prints a line for each: killed (by which test), does not build, or SURVIVED, which ends it with 1.
+Run it in a checkout of its own: files change while it runs, and are put back. It prints a line for
+each: killed (by which test), does not build, or SURVIVED, which ends it with 1. --check only sees
+whether the lines stand once. --together builds all whose lines are whole statements in one go, each
+behind a look at an environment variable; the others follow one by one.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +24,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HANGS_AFTER_S = 600  # a mutant may wait for ever, which counts as noticed
+HANGS_AFTER_S = 300  # a mutant may wait for ever, which counts as noticed
+SWITCH = """#include <cstdlib>
+static bool IsMutant(int number) {
+  static const char* const text = std::getenv("GLAIVE_MUTANT");
+  static const int chosen = text == nullptr ? 0 : std::atoi(text);
+  return chosen == number;
+}
+"""
 
 
 @dataclass
@@ -57,26 +67,44 @@ def parse(path: Path) -> list[Mutant]:
     return mutants
 
 
-def mutated(text: str, mutant: Mutant) -> str:
-    """The file with the lines replaced, whatever their indentation."""
-    lines = text.splitlines()
+def place_of(text: str, mutant: Mutant) -> list[int]:
+    """Where the lines stand, whatever their indentation."""
+    lines = [line.strip() for line in text.splitlines()]
     wanted = [line.strip() for line in mutant.old]
-    places = [
-        at
-        for at in range(len(lines) - len(wanted) + 1)
-        if [line.strip() for line in lines[at : at + len(wanted)]] == wanted
-    ]
-    if len(places) != 1:
-        sys.exit(f"{mutant.name}: stands {len(places)} times in the file")
-    at = places[0]
-    return "\n".join(lines[:at] + mutant.new + lines[at + len(wanted) :]) + "\n"
+    return [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
 
 
-def outcome(mutant: Mutant, build: Path) -> str:
+def mutated(text: str, mutant: Mutant, new: list[str]) -> str:
+    (at,) = place_of(text, mutant)
+    lines = text.splitlines()
+    return "\n".join(lines[:at] + new + lines[at + len(mutant.old) :]) + "\n"
+
+
+def switched(mutant: Mutant, number: int) -> list[str] | None:
+    """Old and new lines in one program; nothing where they are no whole statements."""
+    old, new = "\n".join(mutant.old).strip(), "\n".join(mutant.new).strip()
+    on = f"IsMutant({number})"
+    condition = re.compile(r"((?:\} else )?(?:if|while) \()([^;]*)(\) \{)", re.DOTALL)
+    heads = condition.fullmatch(old), condition.fullmatch(new)
+    if heads[0] and heads[1]:
+        return [f"{heads[0][1]}{on} ? ({heads[1][2]}) : ({heads[0][2]}){heads[0][3]}"]
+    value = re.compile(r"((?:const )?(?:bool|auto|uint64_t|arrow::Status) \w+ =\s+)([^;]*);", re.DOTALL)
+    values = value.fullmatch(old), value.fullmatch(new)
+    if values[0] and values[1] and values[0][1].split() == values[1][1].split():
+        return [f"{values[0][1]}{on} ? ({values[1][2]}) : ({values[0][2]});"]
+    declares = re.match(r"(const |auto |ARROW_ASSIGN|std::|int |uint64_t |arrow::Status \w)", old)
+    is_whole = old.endswith((";", "}")) and old.count("{") == old.count("}") and not declares
+    if not is_whole or re.match(r"(case|default|else|\}|for|ours\.|return \w+\(.*[^;]$)", old):
+        return None
+    return [f"if ({on}) {{ {new} }} else {{", *mutant.old, "}"]
+
+
+def outcome(mutant: Mutant, build: Path, number: int = 0) -> str:
     for target, test_filter in ((each[0], each[1] if len(each) > 1 else "*") for each in mutant.tests):
-        built = subprocess.run(["ninja", "-C", build, target], capture_output=True, text=True)
-        if built.returncode:
-            return "does not build"
+        if not number:
+            built = subprocess.run(["ninja", "-C", build, target], capture_output=True, text=True)
+            if built.returncode:
+                return "does not build"
         program = next(path for path in (build / target, *build.glob(f"**/{target}")) if path.is_file())
         try:
             ran = subprocess.run(
@@ -84,6 +112,7 @@ def outcome(mutant: Mutant, build: Path) -> str:
                 capture_output=True,
                 text=True,
                 timeout=HANGS_AFTER_S,
+                env=os.environ | {"GLAIVE_MUTANT": str(number)},
             )
         except subprocess.TimeoutExpired:
             return f"killed: {target} waits for ever"
@@ -93,27 +122,64 @@ def outcome(mutant: Mutant, build: Path) -> str:
     return "SURVIVED"
 
 
+def run_together(mutants: list[Mutant], build: Path) -> dict[int, str]:
+    """Outcomes by the place in the list, of those that can be built in one program."""
+    texts: dict[Path, str] = {}
+    numbers = []
+    for number, mutant in enumerate(mutants, 1):
+        text = texts.get(mutant.file) or (ROOT / mutant.file).read_text()
+        lines = switched(mutant, number)
+        if lines and len(place_of(text, mutant)) == 1:
+            texts[mutant.file] = mutated(text, mutant, lines)
+            numbers.append(number)
+    before = {file: (ROOT / file).read_text() for file in texts}
+    try:
+        for file, text in texts.items():
+            (ROOT / file).write_text(SWITCH + text)
+        targets = sorted({each[0] for number in numbers for each in mutants[number - 1].tests})
+        built = subprocess.run(["ninja", "-k0", "-C", build, *targets], capture_output=True, text=True)
+        if built.returncode:
+            sys.exit("\n".join(re.findall(r".*error:.*\n.*", built.stdout)) or built.stdout + built.stderr)
+        found = {}
+        for number in numbers:
+            found[number - 1] = outcome(mutants[number - 1], build, number)
+            print(f"{found[number - 1]:60} {mutants[number - 1].name}", flush=True)
+        return found
+    finally:
+        for file, text in before.items():
+            (ROOT / file).write_text(text)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lists", nargs="*", type=Path, default=sorted(Path(__file__).parent.glob("*.txt")))
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
     parser.add_argument("--only", default="", help="mutants whose file or line has this text")
+    parser.add_argument("--check", action="store_true", help="see whether all lines stand once")
+    parser.add_argument("--together", action="store_true", help="build as many as can be in one go")
     options = parser.parse_args()
-    outcomes = []
-    for mutant in (mutant for path in options.lists for mutant in parse(path)):
-        if options.only not in mutant.name:
+    mutants = [each for path in options.lists for each in parse(path) if options.only in each.name]
+    places = [len(place_of((ROOT / each.file).read_text(), each)) for each in mutants]
+    wrong = [f"stands {n} times: {each.name}" for each, n in zip(mutants, places, strict=True) if n != 1]
+    if wrong or options.check:
+        print("\n".join(wrong) or f"{len(mutants)} mutants, each of which stands once")
+        return bool(wrong)
+    build = options.build.resolve()
+    outcomes = run_together(mutants, build) if options.together else {}
+    for place, mutant in enumerate(mutants):
+        if place in outcomes:
             continue
         path = ROOT / mutant.file
         text = path.read_text()
         try:
-            path.write_text(mutated(text, mutant))
-            outcomes.append(outcome(mutant, options.build.resolve()))
+            path.write_text(mutated(text, mutant, mutant.new))
+            outcomes[place] = outcome(mutant, build)
         finally:
             path.write_text(text)
-        print(f"{outcomes[-1]:60} {mutant.name}", flush=True)
-    killed = sum(each.startswith("killed") for each in outcomes)
-    print(f"{killed} of {len(outcomes)} mutants killed")
-    return "SURVIVED" in outcomes or "does not build" in outcomes
+        print(f"{outcomes[place]:60} {mutant.name}", flush=True)
+    killed = sum(each.startswith("killed") for each in outcomes.values())
+    print(f"{killed} of {len(mutants)} mutants killed")
+    return killed < len(mutants)
 
 
 if __name__ == "__main__":
