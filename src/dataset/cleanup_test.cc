@@ -101,8 +101,8 @@ TEST_F(CleanupTest, WhatTheNewestVersionRefersToStays) {
   EXPECT_EQ(num_files("data"), 3);
   EXPECT_EQ(num_files("_deletions"), 1);
   EXPECT_EQ(num_files("_transactions"), 1);
-  const Dataset latest = Dataset::Open(ColumnTableUri(), {.session = std::make_shared<Session>()})
-                             .ValueOrDie();
+  const Dataset latest =
+      Dataset::Open(ColumnTableUri(), {.session = std::make_shared<Session>()}).ValueOrDie();
   EXPECT_THAT(Validate(latest), IsOk());
   EXPECT_EQ(ReadColumn("v"), values);
 }
@@ -179,18 +179,19 @@ TEST_F(CleanupTest, ADetachedCommitBetweenTwoOfItsRequestsIsWhole) {
   const Transaction nothing = {.read_version = kOld, .operation = operation::Append{}};
   arrow::Status made;
   std::optional<Dataset> old;
-  BeforeEachCall(
-      [&] { old = Open(kOld); },
-      [] {
-        CleanUpAll();
-        return arrow::Status::OK();
-      },
-      [&] { made = Commit(*old, nothing, {.detached = true}).status(); },
-      [&](const arrow::Status&) {
-        const auto detached = dataset::ListDetached(Open().state()->location).ValueOrDie();
-        EXPECT_EQ(made.ok(), detached.size() == 1) << made.ToString();
-        for (const auto& entry : detached) EXPECT_THAT(Validate(Open(entry.version)), IsOk());
-      });
+  BeforeEachCall([&] { old = Open(kOld); },
+                 [] {
+                   CleanUpAll();
+                   return arrow::Status::OK();
+                 },
+                 [&] { made = Commit(*old, nothing, {.detached = true}).status(); },
+                 [&](const arrow::Status&) {
+                   const auto detached =
+                       dataset::ListDetached(Open().state()->location).ValueOrDie();
+                   EXPECT_EQ(made.ok(), detached.size() == 1) << made.ToString();
+                   for (const auto& entry : detached)
+                     EXPECT_THAT(Validate(Open(entry.version)), IsOk());
+                 });
 }
 
 TEST_F(CleanupTest, ATagThatCouldNotBeMovedStaysWhereItWas) {

@@ -74,8 +74,8 @@ TEST_F(OverlaidReadsTest, OfSeveralTheNewestCounts) {
 TEST_F(OverlaidReadsTest, RowsAtTheBordersOfWhatIsCovered) {
   Lay({10, 11, 12, 20, 21, 40});
   const std::vector<std::vector<uint64_t>> cases = {
-      {9, 10}, {12, 13},        {11, 12, 13, 14}, {9, 13, 19, 22, 39, 41}, {20},
-      {21, 40}, {10, 12, 20, 21}, {12, 20, 21, 40}, {0, 40, 59},
+      {9, 10},          {12, 13},         {11, 12, 13, 14}, {9, 13, 19, 22, 39, 41}, {20}, {21, 40},
+      {10, 12, 20, 21}, {12, 20, 21, 40}, {0, 40, 59},
   };
   for (const auto& rows : cases) EXPECT_EQ(Taken(rows), At(rows)) << "from " << rows.front();
 }

@@ -94,8 +94,8 @@ TEST_P(NoLinksTest, TheFirstOneStays) {
   EXPECT_EQ(LocalStore()->List(folder_.path() + "/_versions").ValueOrDie().size(), 1u);
 }
 
-// Nobody sees a part of it where one call can still give it its name, and its bytes are synced under
-// the name that they have in the end.
+// Nobody sees a part of it where one call can still give it its name, and its bytes are synced
+// under the name that they have in the end.
 TEST_P(NoLinksTest, WhatHasItsNameIsWholeAndSynced) {
   const int files_before = synced_files;
   const int renames_before = renames;

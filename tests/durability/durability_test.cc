@@ -359,9 +359,8 @@ TEST_F(DurabilityTest, LargeValuesThatAnotherProcessWrote) {
   fs::create_directories(folder);
   std::ofstream(folder + "/1.blob") << "a large value";
   Transaction transaction;
-  transaction.operation =
-      operation::Overwrite{.schema = TableSchema::FromArrow(*schema).ValueOrDie(),
-                           .fragments = {fragment}};
+  transaction.operation = operation::Overwrite{
+      .schema = TableSchema::FromArrow(*schema).ValueOrDie(), .fragments = {fragment}};
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(table_, transaction).status(), IsOk());
   ExpectDurable(Trace(recording.Calls()), folder_.path(), {folder + "/1.blob"}, false);
@@ -387,8 +386,7 @@ TEST_F(DurabilityTest, TagsAndBranches) {
   expect(refs + "tags/t.json", [&] { return CreateTag(table, "t"); });
   expect(refs + "tags/t.json", [&] { return UpdateTag(table, "t"); });
   expect(refs + "branches/b.json", [&] { return CreateBranch(table, "b").status(); });
-  expect(refs + "branches/b.json",
-         [&] { return ReplaceBranchMetadata(table, "b", {{"k", "v"}}); });
+  expect(refs + "branches/b.json", [&] { return ReplaceBranchMetadata(table, "b", {{"k", "v"}}); });
 }
 
 TEST_F(DurabilityTest, AFileThatIsMissing) {

@@ -4,6 +4,7 @@
 
 A list (tests/mutants/*.txt) holds mutants as blocks, with an empty line between them:
 
+    # a gap is passed over               what it does, in words
     src/table/commit.cc                  the file
     - a line as it stands                one or more lines, which stand once in the file
     + the line instead                   none or more
