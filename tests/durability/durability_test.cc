@@ -18,6 +18,7 @@
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
 #include "glaive/file.h"
+#include "glaive/fragment_edit.h"
 #include "glaive/refs.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
