@@ -233,7 +233,7 @@ TEST_F(DurabilityTest, DeepClone) {
   const std::string source = table_;
   const std::string clone = folder_.path() + "/a/clone";
   const Recording recording(folder_.path());
-  ASSERT_THAT(DeepClone(Open(), clone, Reference{}, {}).status(), IsOk());
+  ASSERT_THAT(DeepClone(Open(), clone, Reference{uint64_t{1}}, {}).status(), IsOk());
   ExpectDurable(Trace(recording.Calls()), folder_.path(), FilesOf(clone), false);
 }
 
@@ -311,7 +311,7 @@ TEST_F(DurabilityTest, AnOverlayThatAnotherProcessWrote) {
       {0, {{.data_file = DescribeDataFile(table, "o.lance").ValueOrDie(), .offsets = {{1, 3}}}}});
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(table, {.read_version = 1, .operation = overlay}), IsOk());
-  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, false);
+  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, true);
 }
 
 TEST_F(DurabilityTest, AColumnInPlaceOfAnotherThatAnotherProcessWrote) {
@@ -322,7 +322,7 @@ TEST_F(DurabilityTest, AColumnInPlaceOfAnotherThatAnotherProcessWrote) {
   replacement.replacements.push_back({0, DescribeDataFile(table, "c.lance").ValueOrDie()});
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(table, {.read_version = 1, .operation = replacement}), IsOk());
-  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, false);
+  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, true);
 }
 
 TEST_F(DurabilityTest, AnIndexThatAnotherProcessWrote) {
@@ -343,7 +343,9 @@ TEST_F(DurabilityTest, AnIndexThatAnotherProcessWrote) {
                        .details = IndexMetadata::Details{"/lance.table.BTreeIndexDetails", ""}}}};
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(Open(), {.read_version = 1, .operation = index}), IsOk());
-  ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, false);
+  const Trace trace(recording.Calls());
+  ExpectDurable(trace, folder_.path(), {path}, true);
+  ExpectNamesSynced(trace, table_, path, trace.Publication());
 }
 
 TEST_F(DurabilityTest, LargeValuesThatAnotherProcessWrote) {
