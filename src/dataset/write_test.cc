@@ -198,13 +198,21 @@ TEST(WriteTest, NoRowsNoFiles) {
               glaive::testing::IsOkAndHolds(IsEmpty()));
 }
 
-TEST(WriteTest, AppendingToStrayDataFilesIsRefused) {
+// They may be of another writer who is about to make the table. A version that was there once is
+// told by what it left.
+TEST(WriteTest, AppendingBesideStrayDataFilesMakesTheTable) {
   ASSERT_THAT(WriteFragments(Stream({NumberedRows(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
               IsOk());
-  ASSERT_THAT(WriteFragments(Stream({NumberedRows(3, 6)}), Uri(), {.mode = WriteMode::kAppend}),
-              IsOk());
   EXPECT_THAT(WriteDataset(Stream({NumberedRows(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
-              IsError(ErrorKind::kInvalidInput, "data files but no version"));
+              IsOk());
+}
+
+TEST(WriteTest, AppendingToATableThatLostItsVersionsIsRefused) {
+  const auto made = WriteDataset(Stream({NumberedRows(0, 3)}), Uri(), {}).ValueOrDie();
+  const auto& state = *made.dataset.state();
+  ASSERT_THAT(state.location.store->Delete(state.manifest->path), IsOk());
+  EXPECT_THAT(WriteDataset(Stream({NumberedRows(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
+              IsError(ErrorKind::kInvalidInput, "the table is damaged"));
 }
 
 // A stream that gives some batches and then fails.
