@@ -244,7 +244,7 @@ def test_one_missing_file_is_one_error(table):
     file.unlink()
     for arguments in ((), ("--quick",)):
         report = run_json("verify", table, *arguments, expect=5)
-        assert [finding["kind"] for finding in report["findings"]] == ["not found"]
+        assert [finding["kind"] for finding in report["findings"]] == ["file not found"]
         assert file.name in report["findings"][0]["path"]
     assert "1 error found" in run("verify", table, expect=5).stderr
 
