@@ -75,6 +75,7 @@ Rows After(const Rows& before, const Rows& read, const Intent& intent, uint64_t 
       rows.has_column[intent.column] = true;
       for (auto& [key, row] : rows.by_key) {
         row.values[intent.column] = row.values[0].value_or(0) + intent.amount;
+        row.updated_at = version;
       }
       break;
     case Intent::Kind::kDropColumn:

@@ -126,6 +126,10 @@ void World::CheckRefusal(const VerbRun& run, const arrow::Status& status) {
   if (may_fail) return;
   const bool loses_race =
       run.name == NameOf(Verb::kCreate) && KindOf(status) == ErrorKind::kAlreadyExists;
+  // After an Overwrite or a Restore the rows may not be wanted any more: that is for good.
+  // And a commit is tried again for half a minute only.
+  const bool is_over = !IsRetryable(status) || rates.time_passes > 0;
+  if (KindOf(status) == ErrorKind::kCommitConflict && is_over) return;
   const bool must_succeed = run.name == NameOf(Verb::kCreate) || run.is_by_path;
   if (KindOf(status) == ErrorKind::kCorrupt || (must_succeed && !loses_race)) {
     Fail(fmt::format("{} of client {} failed, and no request did: {}", run.name, run.client,
