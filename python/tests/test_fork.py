@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-FORKS = int(os.environ.get("GLAIVE_TEST_FORKS", "1000"))
+FORKS = int(os.environ.get("GLAIVE_TEST_FORKS", "300"))
 
 TABLE = """
 import os, select, signal, sys, threading

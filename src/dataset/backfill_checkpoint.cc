@@ -69,8 +69,6 @@ arrow::Status BackfillCheckpoint::Load(const std::string& job) {
 
 arrow::Status BackfillCheckpoint::LoadFragment(const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(const auto text, store_->ReadWhole(path));
-  // What a loss of power may leave of a file that was not synced.
-  if (text->size() == 0) return arrow::Status::OK();
   const Json json = Json::parse(text->ToString(), nullptr, /*allow_exceptions=*/false);
   const auto invalid = [&](std::string_view why) {
     return InvalidInput("'{}' is no file of a checkpoint: {}", path, why);
@@ -105,9 +103,7 @@ arrow::Status BackfillCheckpoint::KeepStaged(const StagedColumns& staged) const 
 arrow::Status BackfillCheckpoint::KeepCommitted(const std::vector<uint64_t>& fragment_ids) {
   if (!is_kept()) return arrow::Status::OK();
   for (const uint64_t id : fragment_ids) {
-    // Of use if the process ends, not if the machine does: what is committed is found out again.
-    const std::string text = fmt::format("{{\"committed\":{}}}", id);
-    ARROW_RETURN_NOT_OK(store_->Put(PathOf(id), std::as_bytes(std::span(text))));
+    ARROW_RETURN_NOT_OK(Write(PathOf(id), fmt::format("{{\"committed\":{}}}", id)));
   }
   return arrow::Status::OK();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "core/error.h"
 #include "dataset/cleanup_plan.h"
 #include "dataset/dataset_state.h"
 
@@ -109,9 +110,23 @@ class CleanupSteps {
       if (pin.published_as <= newest) ARROW_RETURN_NOT_OK(table_.store->Delete(pin.path));
     }
     std::set<std::string> left = marks.decided;
-    for (const Tombstone& tombstone : marks.tombstones) left.erase(tombstone.run);
+    for (const Tombstone& tombstone : marks.tombstones) {
+      const bool is_attached = marks.attached.contains(tombstone.version.version);
+      if (is_attached && marks.decided.contains(tombstone.run)) {
+        ARROW_RETURN_NOT_OK(RemoveSpare(table_, tombstone));
+      } else {
+        left.erase(tombstone.run);
+      }
+    }
     for (const std::string& run : left) ARROW_RETURN_NOT_OK(ForgetFate(table_, run));
     return arrow::Status::OK();
+  }
+
+  // Whether its version is one that the plan takes.
+  bool Goes(const Tombstone& tombstone) const {
+    return std::ranges::any_of(plan_.versions, [&](const table::VersionEntry& version) {
+      return version.version == tombstone.version.version;
+    });
   }
 
   arrow::Status RemoveStrays() {
@@ -127,6 +142,12 @@ class CleanupSteps {
 
   arrow::Status BuryVersions() {
     buried_ = plan_.tombstones;
+    // Of a clean-up that died before it took the version's own name.
+    for (const Tombstone& tombstone : look_.marks().tombstones) {
+      if (look_.marks().attached.contains(tombstone.version.version) && Goes(tombstone)) {
+        buried_.push_back(tombstone);
+      }
+    }
     for (const table::VersionEntry& version : plan_.versions) {
       ARROW_RETURN_NOT_OK(remover_.WaitForTurn());
       auto buried = Bury(table_, version, run_);
@@ -148,16 +169,15 @@ class CleanupSteps {
   // Of each run, since what another one said of its own is what counts. Leaves in `buried_` what
   // goes for good.
   arrow::Status Settle() {
-    std::map<std::string, std::set<uint64_t>> fates;
+    std::map<std::string, Fate> fates;
     for (const Tombstone& tombstone : buried_) {
       const uint64_t version = tombstone.version.version;
-      auto& gone = fates[tombstone.run];
-      if (!look_.IsNeeded(version) && !look_.marks().attached.contains(version)) {
-        gone.insert(version);
-      }
+      Fate& fate = fates[tombstone.run];
+      if (look_.marks().attached.contains(version)) continue;
+      (look_.IsNeeded(version) ? fate.back : fate.gone).insert(version);
     }
-    for (auto& [run, gone] : fates) {
-      ARROW_ASSIGN_OR_RAISE(gone, DecideFate(table_, run, gone));
+    for (auto& [run, fate] : fates) {
+      ARROW_ASSIGN_OR_RAISE(fate, DecideFate(table_, run, fate));
     }
     // What has no tombstone any more was put back, or finished with, by another one, who followed
     // what was said before; and what has its own name again was put back.
@@ -169,12 +189,22 @@ class CleanupSteps {
       if (fate == fates.end()) continue;
       const uint64_t version = tombstone.version.version;
       const bool is_attached = marks.attached.contains(version);
-      if (fate->second.contains(version)) {
+      if (fate->second.gone.contains(version)) {
         if (!is_attached && mine.contains(tombstone.path)) doomed.insert(tombstone.path);
       } else if (!is_attached) {
         ARROW_RETURN_NOT_OK(PutBack(table_, tombstone));
       } else if (tombstone.run == run_) {
         ARROW_RETURN_NOT_OK(table_.store->Delete(tombstone.path));
+      }
+    }
+    for (const Tombstone& tombstone : buried_) {
+      const uint64_t version = tombstone.version.version;
+      if (fates[tombstone.run].gone.contains(version) || marks.attached.contains(version)) continue;
+      const bool is_there = std::ranges::any_of(
+          marks.tombstones, [&](const Tombstone& there) { return there.path == tombstone.path; });
+      if (!is_there) {
+        return CommitConflict(Retry::kYes, version,
+                              "it is to stay, and another clean-up has it in its hands");
       }
     }
     for (const auto& fate : fates) runs_.insert(fate.first);

@@ -94,6 +94,7 @@ class Unreferenced {
   // False where the version is gone.
   arrow::Result<bool> CheckTransaction(const table::VersionEntry& entry) const {
     static constexpr std::string_view kEnd = ".lance";
+    if (checked_.contains(entry.path)) return true;
     const auto found = table::ReadTransactionMessage(location(), entry);
     if (dataset::IsGone(found.status())) return false;
     ARROW_RETURN_NOT_OK(found.status());
@@ -109,11 +110,13 @@ class Unreferenced {
         if (name != names_.end()) return Refuse(entry, *name->second);
       }
     }
+    checked_.insert(entry.path);
     return true;
   }
 
   arrow::Result<bool> CheckManifest(const table::TableLocation& table,
                                     const table::VersionEntry& entry) const {
+    if (checked_.contains(entry.path)) return true;
     const auto manifest = table::ReadManifest(table, entry);
     if (dataset::IsGone(manifest.status())) return false;
     ARROW_RETURN_NOT_OK(manifest.status());
@@ -125,6 +128,7 @@ class Unreferenced {
           fragment.files, [&](const wire::DataFile& file) { return file.path == each.path(); });
       if (refers) return Refuse(entry, each);
     }
+    checked_.insert(entry.path);
     return true;
   }
 
@@ -134,6 +138,7 @@ class Unreferenced {
   }
 
   const Dataset& dataset_;
+  mutable std::set<std::string> checked_;  // manifests that refer to none, by their paths
   std::span<const StagedColumns> staged_;
   std::map<std::string, const StagedColumns*, std::less<>> names_;
   std::set<size_t> lengths_;

@@ -109,7 +109,8 @@ TEST(DiscardColumnsTest, ReadsNoManifestTwiceForMany) {
   for (const CountedRequest& request : store->requests()) {
     if (request.kind == io::RequestKind::kGet) ++reads;
   }
-  EXPECT_LE(reads, 2 * kVersions);
+  // Files are linked out of the way, which here is a copy.
+  EXPECT_LE(reads, 2 * kVersions + staged.size());
   io::RegisterStore("counted", nullptr);
 }
 

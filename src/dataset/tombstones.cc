@@ -61,20 +61,32 @@ std::string FatePath(const table::TableLocation& table, const std::string& run) 
   return table.Path(fmt::format("{}/{}{}", kFolder, kFate, run));
 }
 
-arrow::Result<std::set<uint64_t>> ReadFate(const table::TableLocation& table,
-                                           const std::string& run) {
+constexpr std::string_view kGoneLine = "gone ";
+constexpr std::string_view kBackLine = "back ";
+
+std::string TextOf(const Fate& fate) {
+  std::string text;
+  for (const uint64_t version : fate.gone) text += fmt::format("{}{}\n", kGoneLine, version);
+  for (const uint64_t version : fate.back) text += fmt::format("{}{}\n", kBackLine, version);
+  return text;
+}
+
+arrow::Result<Fate> ReadFate(const table::TableLocation& table, const std::string& run) {
   const std::string path = FatePath(table, run);
   ARROW_ASSIGN_OR_RAISE(const auto bytes, table.store->ReadWhole(path));
-  std::set<uint64_t> gone;
+  Fate fate;
   std::string_view text(*bytes);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const auto number = NumberIn(line);
-    if (!number) return Corrupt({path}, "not a list of versions");
-    gone.insert(*number);
+    const bool is_gone = line.starts_with(kGoneLine);
+    const auto number = NumberIn(line.substr(std::min(line.size(), kGoneLine.size())));
+    if (!number || !(is_gone || line.starts_with(kBackLine))) {
+      return Corrupt({path}, "not a list of versions");
+    }
+    (is_gone ? fate.gone : fate.back).insert(*number);
   }
-  return gone;
+  return fate;
 }
 
 }  // namespace
@@ -110,8 +122,12 @@ arrow::Result<std::optional<Tombstone>> Bury(const table::TableLocation& table,
                                              const std::string& run) {
   Tombstone tombstone = {entry, entry.path + std::string(kGone) + run, run};
   const auto linked = table.store->Link(entry.path, tombstone.path);
-  if (!linked.ok() && KindOf(linked.status()) == ErrorKind::kFileNotFound) return std::nullopt;
-  ARROW_RETURN_NOT_OK(linked.status());
+  if (!linked.ok()) {
+    // It may be there all the same.
+    static_cast<void>(table.store->Delete(tombstone.path));
+    if (KindOf(linked.status()) == ErrorKind::kFileNotFound) return std::nullopt;
+    return linked.status();
+  }
   const auto removed =
       table.store->DeleteIf({entry.path, entry.size_bytes, entry.modified_ns, entry.file_id});
   if (removed.ok() && !*removed) {
@@ -130,14 +146,12 @@ arrow::Result<table::ManifestPtr> ReadTombstone(const table::TableLocation& tabl
   return table::ReadManifest(table, entry);
 }
 
-arrow::Result<std::set<uint64_t>> DecideFate(const table::TableLocation& table,
-                                             const std::string& run,
-                                             const std::set<uint64_t>& gone) {
-  const auto text = arrow::Buffer::FromString(fmt::format("{}\n", fmt::join(gone, "\n")));
-  const arrow::Status put = table.store->PutIfAbsent(
-      FatePath(table, run), {{gone.empty() ? arrow::Buffer::FromString("") : text}},
-      /*sync=*/false);
-  if (put.ok()) return gone;
+arrow::Result<Fate> DecideFate(const table::TableLocation& table, const std::string& run,
+                               const Fate& fate) {
+  const auto text = arrow::Buffer::FromString(TextOf(fate));
+  const arrow::Status put = table.store->PutIfAbsent(FatePath(table, run), {{text}},
+                                                     /*sync=*/false);
+  if (put.ok()) return fate;
   auto said = ReadFate(table, run);
   // What the store did when it failed is told by what is there.
   if (!said.ok() && KindOf(said.status()) == ErrorKind::kFileNotFound) return put;
@@ -167,6 +181,19 @@ arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombst
   return is_it ? table.store->Delete(tombstone.path) : arrow::Status::OK();
 }
 
+arrow::Status RemoveSpare(const table::TableLocation& table, const Tombstone& tombstone) {
+  const auto fate = ReadFate(table, tombstone.run);
+  if (!fate.ok() && KindOf(fate.status()) == ErrorKind::kFileNotFound) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(fate.status());
+  // Its owner took that name already, and does so once.
+  if (!fate->back.contains(tombstone.version.version)) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(tombstone.version.path));
+  ARROW_ASSIGN_OR_RAISE(const auto spare, table.store->Head(tombstone.path));
+  // What a late writer put under the name is not this version.
+  const bool is_it = there && spare && there->size_bytes == spare->size_bytes;
+  return is_it ? table.store->Delete(tombstone.path) : arrow::Status::OK();
+}
+
 arrow::Status ForgetFate(const table::TableLocation& table, const std::string& run) {
   ARROW_ASSIGN_OR_RAISE(const auto said, table.store->Head(FatePath(table, run)));
   if (!said) return arrow::Status::OK();
@@ -182,8 +209,8 @@ arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation
   for (const Tombstone& tombstone : marks.tombstones) {
     if (tombstone.version.version != version) continue;
     if (!marks.decided.contains(tombstone.run)) return tombstone;
-    ARROW_ASSIGN_OR_RAISE(const auto gone, ReadFate(table, tombstone.run));
-    if (!gone.contains(version)) return tombstone;
+    ARROW_ASSIGN_OR_RAISE(const Fate fate, ReadFate(table, tombstone.run));
+    if (!fate.gone.contains(version)) return tombstone;
   }
   return std::nullopt;
 }
@@ -191,8 +218,11 @@ arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation
 arrow::Result<std::string> PutPin(const table::TableLocation& table,
                                   const table::VersionEntry& version, uint64_t published_as) {
   std::string path = fmt::format("{}{}{}-{}", version.path, kPin, published_as, NewRunName());
-  ARROW_RETURN_NOT_OK(table.store->PutIfAbsent(path, {}, /*sync=*/false));
-  return path;
+  const arrow::Status put = table.store->PutIfAbsent(path, {}, /*sync=*/false);
+  if (put.ok()) return path;
+  // It may be there all the same.
+  static_cast<void>(table.store->Delete(path));
+  return put;
 }
 
 }  // namespace glaive::dataset

@@ -14,7 +14,7 @@
 // old ones. Listings of versions, pylance's among them, pass over these names:
 //
 //   <manifest>-gone-<run>     the manifest of a version that this run of a clean-up takes
-//   .manifest-fate-<run>      which of the run's versions go for good; all others are put back
+//   .manifest-fate-<run>      which of the run's versions go for good, and which are put back
 //   <manifest>-pin-<n>-<id>   that version is being restored, as version n
 //
 // A run's fate is put once and read by all: whoever finishes the run, be it another clean-up that
@@ -55,14 +55,22 @@ arrow::Result<std::optional<Tombstone>> Bury(const table::TableLocation& table,
 arrow::Result<table::ManifestPtr> ReadTombstone(const table::TableLocation& table,
                                                 const Tombstone& tombstone);
 
-// Says, unless it has been said, that of the run's versions those in `gone` go and no others.
-// Returns what was said first.
-arrow::Result<std::set<uint64_t>> DecideFate(const table::TableLocation& table,
-                                             const std::string& run,
-                                             const std::set<uint64_t>& gone);
+// What becomes of a run's versions. Those that it does not name are put back where they have lost
+// their names, and else are left to the run's owner, who may be about to take those.
+struct Fate {
+  std::set<uint64_t> gone;  // for good
+  std::set<uint64_t> back;  // had lost their names
+};
+
+// Says what becomes of the run, unless that has been said. Returns what was said first.
+arrow::Result<Fate> DecideFate(const table::TableLocation& table, const std::string& run,
+                               const Fate& fate);
 
 // Puts a version back under its own name, as its run's fate says. The tombstone goes then.
 arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombstone);
+
+// Removes a tombstone of a decided run whose version was put back and has its name again.
+arrow::Status RemoveSpare(const table::TableLocation& table, const Tombstone& tombstone);
 
 // Forgets what was said of a run, where nothing is left of it.
 arrow::Status ForgetFate(const table::TableLocation& table, const std::string& run);
