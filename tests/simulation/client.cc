@@ -6,6 +6,8 @@
 #include <arrow/builder.h>
 #include <arrow/util/logging.h>
 
+#include "dataset/dataset_state.h"
+
 namespace glaive::simulation {
 
 VerbFunction FunctionOf(Verb verb) {
@@ -48,7 +50,9 @@ void Client::Run() {
     VerbRun& run = world_.Begin(number_, verb.index, verb.verb);
     VerbResult result = FunctionOf(verb.verb)(*this, run, random);
     world_.End(run, result, plan_.is_durable);
-    if (result.ok() && *result && run.root == kTableRoot) Keep(**std::move(result));
+    const bool is_of_table =
+        result.ok() && *result && (**result).state()->location.root == kTableRoot;
+    if (is_of_table) Keep(**std::move(result));
   }
 }
 

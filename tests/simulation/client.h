@@ -23,6 +23,7 @@ struct StagedWork {
   std::vector<StagedColumns> columns;
   size_t column = 0;
   Values values;
+  int64_t began_ns = 0;
 };
 
 // A client: what it holds from one verb to the next.

@@ -48,10 +48,10 @@ arrow::Result<Record*> History::Add(const std::string& path,
                                     uint64_t step) {
   const auto file = BytesOf(*bytes);
   const size_t folder = path.rfind("/_versions/");
-  if (!IsManifestPath(path) || bytes->size() < static_cast<int64_t>(table::kManifestFooterSize)) {
-    return nullptr;  // a name that is only held has no content
-  }
-  ARROW_ASSIGN_OR_RAISE(const uint64_t offset, table::ParseManifestFooter(file, file.size(), path));
+  if (!IsManifestPath(path)) return nullptr;
+  const auto footer = table::ParseManifestFooter(file, file.size(), path);
+  if (!footer.ok()) return nullptr;  // a name that is only held
+  const uint64_t offset = *footer;
   ARROW_ASSIGN_OR_RAISE(auto parsed, table::ParseManifest(MessageAt(bytes, offset), {path}));
   Record record{.number = records_.size(),
                 .path = path,

@@ -30,6 +30,7 @@ struct VerbRun {
   bool is_by_path = false;  // it needs no version that somebody could have removed
   Intent intent;
   uint64_t began_at = 0;  // steps
+  int64_t began_ns = 0;   // what it commits may be so old
   std::optional<uint64_t> ended_at;
   std::string outcome;
 };

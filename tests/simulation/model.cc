@@ -17,7 +17,7 @@ bool IsThere(const Rows& rows, int64_t key, const Row& row) {
 
 void Insert(const Intent& intent, uint64_t version, uint64_t birth, Rows* rows) {
   for (const auto& [key, value] : intent.rows) {
-    Row row{.created_at = version, .updated_at = version, .birth = birth++};
+    Row row{.created_at = version, .updated_at = version, .moved_at = version, .birth = birth++};
     row.values[0] = value;
     rows->by_key[key] = row;
   }
@@ -27,7 +27,7 @@ void Merge(const Intent& intent, uint64_t version, uint64_t birth, Rows* rows) {
   for (const auto& [key, value] : intent.rows) {
     const auto [entry, is_new] = rows->by_key.try_emplace(key);
     entry->second.values[0] = value;
-    entry->second.updated_at = version;
+    entry->second.updated_at = entry->second.moved_at = version;
     if (!is_new) continue;
     entry->second.created_at = version;
     entry->second.birth = birth++;
@@ -68,13 +68,14 @@ Rows After(const Rows& before, const Rows& read, const Intent& intent, uint64_t 
         if (!IsChosen(row, intent) || !IsThere(rows, key, row)) continue;
         Row& changed = rows.by_key[key];
         changed.values[0] = *row.values[0] + intent.amount;
-        changed.updated_at = version;
+        changed.updated_at = changed.moved_at = version;
       }
       break;
     case Intent::Kind::kCompute:
       rows.has_column[intent.column] = true;
       for (auto& [key, row] : rows.by_key) {
         row.values[intent.column] = row.values[0].value_or(0) + intent.amount;
+        row.updated_at = version;
       }
       break;
     case Intent::Kind::kDropColumn:
@@ -100,9 +101,8 @@ bool MayFollow(const Rows& before, const Rows& read, const Intent& intent) {
     if (!IsChosen(row, intent)) continue;
     if (!IsThere(before, key, row)) return false;
     const Row& now = before.by_key.at(key);
-    // A delete does not mind what other columns became.
     const bool is_same =
-        intent.kind == Intent::Kind::kDelete ? now.values[0] == row.values[0] : now.SameValues(row);
+        intent.kind == Intent::Kind::kDelete ? now.moved_at == row.moved_at : now.SameValues(row);
     if (!is_same) return false;
   }
   return true;

@@ -19,7 +19,8 @@ struct Row {
   std::array<std::optional<int64_t>, kNumColumns> values;
   uint64_t created_at = 0;  // versions
   uint64_t updated_at = 0;
-  uint64_t birth = 0;  // of which record the row is: another number for each row ever inserted
+  uint64_t moved_at = 0;  // when it was last written whole
+  uint64_t birth = 0;     // of which record the row is: another number for each row ever inserted
 
   bool SameValues(const Row& other) const { return values == other.values; }
 };
@@ -61,7 +62,8 @@ struct Intent {
 Rows After(const Rows& before, const Rows& read, const Intent& intent, uint64_t version,
            uint64_t birth);
 
-// Whether a verb that chose rows there may be committed here: none of them was changed since.
+// Whether a verb that chose rows there may be committed here: none of them was changed since, but
+// that a delete passes new values of columns.
 bool MayFollow(const Rows& before, const Rows& read, const Intent& intent);
 
 // The first difference, for people; empty where there is none.

@@ -102,7 +102,8 @@ Scenario MakeScenario(uint64_t seed) {
   const uint32_t num_clients = 2 + random.Below(random.Chance(700) ? 2 : 5);
   for (uint32_t i = 0; i < num_clients; ++i) {
     ClientPlan client{.shares_session = shares_session && random.Chance(700),
-                      .is_durable = random.Chance(700),
+                      // What rests on a version that may be lost may be lost as well.
+                      .is_durable = random.Chance(700) || scenario.loses_power,
                       .uses_alias = random.Chance(100)};
     if (!scenario.begins_with_table) {
       client.verbs.push_back({random.Chance(500) ? Verb::kCreate : Verb::kAppend, random.Next()});

@@ -12,10 +12,22 @@ namespace {
 
 constexpr int kMaxRuns = 600;
 
+// What went wrong, without names and numbers: words that have neither '/' nor a digit.
+std::string KindOfFailure(std::string_view failure) {
+  std::string kind;
+  while (!failure.empty()) {
+    const size_t end = std::min(failure.find(' '), failure.size());
+    const std::string_view word = failure.substr(0, end);
+    if (word.find_first_of("/0123456789") == std::string_view::npos) kind += word;
+    failure.remove_prefix(std::min(end + 1, failure.size()));
+  }
+  return kind;
+}
+
 class Shrinker {
  public:
-  Shrinker(const Scenario& scenario, Schedule schedule)
-      : scenario_(scenario), schedule_(std::move(schedule)) {}
+  Shrinker(const Scenario& scenario, const RunResult& failed)
+      : kind_(KindOfFailure(failed.failure)), scenario_(scenario), schedule_(failed.schedule) {}
 
   Shrunk Run() {
     for (size_t before = 0; before != Size() && runs_ < kMaxRuns;) {
@@ -36,7 +48,8 @@ class Shrinker {
 
   bool Try(const Scenario& scenario, const Schedule& schedule) {
     if (++runs_ > kMaxRuns) return false;
-    if (Simulate(scenario, schedule, /*keeps_log=*/false).failure.empty()) return false;
+    const RunResult result = Simulate(scenario, schedule, /*keeps_log=*/false);
+    if (result.failure.empty() || KindOfFailure(result.failure) != kind_) return false;
     scenario_ = scenario;
     schedule_ = schedule;
     return true;
@@ -81,6 +94,7 @@ class Shrinker {
     }
   }
 
+  const std::string kind_;
   Scenario scenario_;
   Schedule schedule_;
   int runs_ = 0;
@@ -95,7 +109,7 @@ Shrunk Shrink(const Scenario& scenario, const RunResult& failed) {
             {.failure = "it does not fail again: the run depends on something else than its seed",
              .schedule = failed.schedule}};
   }
-  return Shrinker(scenario, failed.schedule).Run();
+  return Shrinker(scenario, failed).Run();
 }
 
 std::string VerbsText(const Scenario& whole, const Scenario& left) {

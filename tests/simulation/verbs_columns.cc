@@ -62,12 +62,13 @@ arrow::Result<std::optional<uint64_t>> AnyFragment(const Dataset& dataset, Rando
 
 }  // namespace
 
-VerbResult Stage(Client& client, VerbRun& /*run*/, Random& random) {
+VerbResult Stage(Client& client, VerbRun& run, Random& random) {
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   ARROW_ASSIGN_OR_RAISE(const auto fragment, AnyFragment(dataset, random));
   if (!fragment) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const auto rows, LiveRows(dataset, *fragment));
-  StagedWork work{.dataset = dataset, .column = random.Below(kNumColumns)};
+  StagedWork work{
+      .dataset = dataset, .column = random.Below(kNumColumns), .began_ns = run.began_ns};
   std::vector<int64_t> values;
   for (const LiveRow& row : rows) {
     work.values[row.key] = random.Below(10);
@@ -94,6 +95,7 @@ VerbResult CommitStaged(Client& client, VerbRun& run, Random& random) {
     if (client.staged.empty()) return std::nullopt;
   }
   const StagedWork work = client.staged.back();
+  run.began_ns = work.began_ns;
   client.staged.pop_back();
   if (random.Chance(100)) {
     ARROW_RETURN_NOT_OK(Discard(work.dataset, work.columns));

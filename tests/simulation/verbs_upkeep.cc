@@ -26,21 +26,22 @@ VerbResult Compact(Client& client, VerbRun& /*run*/, Random& random) {
 }
 
 // What any other client may do and commit.
-VerbResult PlanTask(Client& client, VerbRun& /*run*/, Random& random) {
+VerbResult PlanTask(Client& client, VerbRun& run, Random& random) {
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   ARROW_ASSIGN_OR_RAISE(const auto plan, PlanCompaction(dataset, OptionsOf(client, random)));
   for (const CompactionTask& task : plan.tasks) {
     ARROW_ASSIGN_OR_RAISE(auto result, ExecuteCompaction(dataset, task, task.options));
-    client.world().rewrites.push_back({dataset, {std::move(result)}});
+    client.world().rewrites.push_back({dataset, {std::move(result)}, run.began_ns});
   }
   return std::nullopt;
 }
 
-VerbResult CommitTask(Client& client, VerbRun& /*run*/, Random& random) {
+VerbResult CommitTask(Client& client, VerbRun& run, Random& random) {
   auto& rewrites = client.world().rewrites;
   if (rewrites.empty()) return std::nullopt;
   const size_t chosen = random.Below(rewrites.size());
   const RewriteWork work = rewrites[chosen];
+  run.began_ns = work.began_ns;
   if (random.Chance(800)) rewrites.erase(rewrites.begin() + static_cast<ptrdiff_t>(chosen));
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   ARROW_ASSIGN_OR_RAISE(

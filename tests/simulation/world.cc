@@ -17,6 +17,9 @@ namespace {
 
 World* the_world = nullptr;
 
+// Files of writers that take so long are taken for orphans.
+constexpr int64_t kSweepAgeNs = int64_t{7} * 24 * 3600 * 1'000'000'000;
+
 bool IsRefusal(const arrow::Status& status) { return KindOf(status) != ErrorKind::kCommitUnknown; }
 
 }  // namespace
@@ -66,7 +69,8 @@ VerbRun& World::Begin(size_t client, size_t index, Verb verb) {
                   .index = index,
                   .name = std::string(NameOf(verb)),
                   .root = std::string(kTableRoot),
-                  .began_at = scheduler.num_steps()});
+                  .began_at = scheduler.num_steps(),
+                  .began_ns = scheduler.UnixNanoseconds()});
   running_[client] = &runs.back();
   if (keeps_log_)
     log.push_back(
@@ -126,7 +130,11 @@ void World::CheckRefusal(const VerbRun& run, const arrow::Status& status) {
   if (may_fail) return;
   const bool loses_race =
       run.name == NameOf(Verb::kCreate) && KindOf(status) == ErrorKind::kAlreadyExists;
-  const bool must_succeed = run.name == NameOf(Verb::kCreate) || run.is_by_path;
+  // After an Overwrite or a Restore the rows may not be wanted any more: that is for good.
+  if (KindOf(status) == ErrorKind::kCommitConflict && !IsRetryable(status)) return;
+  // What is tried again is so for half a minute only.
+  const bool has_time = rates.time_passes == 0;
+  const bool must_succeed = has_time && (run.name == NameOf(Verb::kCreate) || run.is_by_path);
   if (KindOf(status) == ErrorKind::kCorrupt || (must_succeed && !loses_race)) {
     Fail(fmt::format("{} of client {} failed, and no request did: {}", run.name, run.client,
                      run.outcome));
@@ -193,6 +201,8 @@ void World::See(const StoreEvent& event) {
   const auto added =
       history.Add(event.path, store->objects().at(event.path).bytes, run, event.step);
   if (!added.ok()) return Fail("a manifest that cannot be read: " + added.status().message());
+  const bool is_late = run != nullptr && scheduler.UnixNanoseconds() - run->began_ns > kSweepAgeNs;
+  has_late_writer_ |= is_late && scheduler.is_in_client();
   // Whatever is wrong with it shows when it is compared.
   if (*added != nullptr) static_cast<void>(history.RowsOf(**added));
 }

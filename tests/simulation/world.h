@@ -31,6 +31,7 @@ std::string RootOf(std::string_view uri);
 struct RewriteWork {
   Dataset dataset;
   std::vector<RewriteResult> results;
+  int64_t began_ns = 0;
 };
 
 // What all clients of a run share, and what is known of it from outside.
@@ -60,6 +61,9 @@ class World {
   // Whether a removal of the table may have taken what was put then.
   bool MayBeDropped(const Record& record) const;
 
+  // Whether a version was put whose files were old enough for a sweep: it may lack them.
+  bool has_late_writer() const { return has_late_writer_; }
+
   // What writers and names draw from while this client runs.
   void FillRandom(std::span<std::byte> bytes);
 
@@ -87,6 +91,7 @@ class World {
   VerbRun* outside_ = nullptr;
   std::vector<Random> randoms_;  // by client, and one for outside
   const bool keeps_log_;
+  bool has_late_writer_ = false;
   std::string failure_;
 };
 
