@@ -393,6 +393,17 @@ TEST_F(CommitRacesTest, ACreatorThatWillYieldHidesNoTable) {
   EXPECT_THAT(Files(), ElementsAre("first", "theirs"));
 }
 
+// Another creator holds it since this one looked whether there is a table.
+TEST_F(CommitRacesTest, ACreatorThatMeetsAHeldNameFindsATable) {
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(1), [&] {
+    const std::string name = "/t/_versions/" + ManifestName(1, NamingScheme::kV2);
+    const auto mark = arrow::Buffer::FromString(std::string(kHeldName));
+    ASSERT_THAT(calm_.store->PutIfAbsent(name, {{mark}}, false), IsOk());
+  });
+  EXPECT_THAT(CommitCreate(table_, FirstRows(), {}),
+              IsError(ErrorKind::kAlreadyExists, "already exists"));
+}
+
 // The table was made anew, and its first version cleaned up: nothing says that it is another one
 // but that no version of it descends from the one read.
 TEST_F(CommitRacesTest, AVersionThatIsGoneDoesNotShowThatTheTableIsTheSame) {

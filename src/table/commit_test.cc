@@ -275,6 +275,8 @@ TEST_F(CommitTest, OfRacingCreationsExactlyOneWins) {
           const auto made = CommitCreate(table_, FirstRows(), options);
           if (made.ok()) ++won;
           if (!made.ok() && KindOf(made.status()) == ErrorKind::kAlreadyExists) ++lost;
+          EXPECT_TRUE(made.ok() || KindOf(made.status()) == ErrorKind::kAlreadyExists)
+              << made.status().ToString();
         });
       }
     }
