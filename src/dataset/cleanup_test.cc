@@ -14,6 +14,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/file_references.h"
 #include "dataset/ref_files.h"
+#include "dataset/tombstones.h"
 #include "glaive/commit.h"
 #include "glaive/config.h"
 #include "glaive/maintenance.h"
@@ -254,6 +255,39 @@ TEST_F(CleanupTest, ARestoreBesideAnEditOfTheSchemasMetadataIsRefused) {
   EXPECT_TRUE(was_refused);
 }
 
+// Another table of as many rows, whose versions have the numbers and sizes of the one before.
+TEST_F(CleanupTest, AHandleOfATableThatLooksTheSameRestoresNothing) {
+  const Dataset old = Open(kOld);
+  const table::TableLocation table = old.state()->location;
+  uint64_t size_bytes = 0;
+  for (int i = 0; i < 100 && size_bytes != old.state()->manifest->size_bytes; ++i) {
+    ASSERT_THAT(DropDataset(kUri), IsOk());
+    for (size_t version = 1; version <= 4; ++version) Overwrite(version);
+    size_bytes = table::FindVersion(table, kOld)->size_bytes;
+  }
+  ASSERT_EQ(size_bytes, old.state()->manifest->size_bytes);
+  const arrow::Status restored = Restore(old).status();
+  EXPECT_THAT(restored, IsError(ErrorKind::kCommitConflict, ""));
+  EXPECT_TRUE(IsRetryable(restored));
+  EXPECT_EQ(Open().version(), 4);
+}
+
+TEST_F(CleanupTest, WhatIsSaidOfARunHoldsUntilAllOfItIsDone) {
+  const table::TableLocation table = Open().state()->location;
+  const auto entry = table::FindVersion(table, kOld).ValueOrDie();
+  const auto tombstone = dataset::Bury(table, entry, "run").ValueOrDie();
+  ASSERT_TRUE(tombstone);
+  const auto first = dataset::DecideFate(table, "run", {.gone = {1}, .back = {kOld}}).ValueOrDie();
+  const auto second = dataset::DecideFate(table, "run", {.gone = {kOld}, .back = {1}}).ValueOrDie();
+  EXPECT_THAT(second.gone, ElementsAre(1));
+  EXPECT_EQ(second.back, first.back);
+  ASSERT_THAT(dataset::ForgetFate(table, "run"), IsOk());
+  EXPECT_THAT(dataset::ListMarks(table)->decided, ElementsAre("run"));
+  ASSERT_THAT(store_->Delete(tombstone->path), IsOk());
+  ASSERT_THAT(dataset::ForgetFate(table, "run"), IsOk());
+  EXPECT_THAT(dataset::ListMarks(table)->decided, IsEmpty());
+}
+
 class BranchesTest : public CleanupTest {};
 
 TEST_F(BranchesTest, WhatSomethingRefersToIsNotDeleted) {
@@ -269,6 +303,18 @@ TEST_F(BranchesTest, WhatSomethingRefersToIsNotDeleted) {
   ASSERT_THAT(DeleteBranch(Open(), "parent", /*force=*/false), IsOk());
   EXPECT_THAT(ListBranches(Open()).ValueOrDie(), IsEmpty());
   EXPECT_THAT(store_->ListRecursive("/t/tree").ValueOrDie(), IsEmpty());
+}
+
+TEST_F(BranchesTest, OneThatIsDeletedWhileItIsMadeIsWholeOrNotThere) {
+  std::optional<Dataset> latest;
+  BeforeEachCall([&] { latest = Open(); }, [&] { return CreateBranch(*latest, "b").status(); },
+                 [&] { static_cast<void>(DeleteBranch(*latest, "b", /*force=*/true)); },
+                 [&](const arrow::Status&) {
+                   if (ListBranches(*latest)->empty()) return;
+                   const auto branch = Checkout(*latest, BranchVersion{"b", std::nullopt});
+                   ASSERT_THAT(branch, IsOk());
+                   EXPECT_THAT(Validate(*branch), IsOk());
+                 });
 }
 
 TEST_F(BranchesTest, WhatLiesBelowOneThatIsDeletedStays) {

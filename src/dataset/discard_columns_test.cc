@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/commit.h"
+#include "glaive/fragment_edit.h"
 #include "glaive/maintenance.h"
 #include "glaive/refs.h"
 #include "glaive/staged_columns.h"
@@ -86,6 +88,16 @@ TEST(DiscardColumnsTest, ACommitBetweenTwoOfItsRequestsKeepsItsFiles) {
   }
   EXPECT_TRUE(was_refused);
   io::RegisterStore("discard-race", nullptr);
+}
+
+TEST(DiscardColumnsTest, WhatADetachedVersionHasIsReferredTo) {
+  const Dataset dataset = MakeColumnTable();
+  const StagedColumns staged = StageOk(dataset, 0, {{"v", {1, 2, 3}}});
+  operation::DataReplacement replacement;
+  replacement.replacements.push_back({0, DescribeDataFile(dataset, staged.path()).ValueOrDie()});
+  const Transaction transaction = {.read_version = 1, .operation = replacement};
+  ASSERT_THAT(Commit(dataset, transaction, {.detached = true}), IsOk());
+  EXPECT_THAT(Discard(dataset, staged), IsError(ErrorKind::kInvalidInput, "is committed"));
 }
 
 TEST(DiscardColumnsTest, ReadsNoManifestTwiceForMany) {

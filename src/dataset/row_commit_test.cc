@@ -1,12 +1,14 @@
-// Appends whose table is another one by the time they are committed.
+// Rows that are changed in a table that is another one, or elsewhere, by the time they are.
 #include <memory>
 #include <string>
 
 #include <arrow/api.h>
 #include <gtest/gtest.h>
 
+#include "glaive/compaction.h"
 #include "glaive/maintenance.h"
 #include "glaive/session.h"
+#include "glaive/update.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
 #include "testing/interrupted_store.h"
@@ -90,6 +92,17 @@ TEST_F(RowCommitTest, FilesOfAnotherFormatAreNotAppended) {
     was_refused |= other.ok() && !appended.ok();
   }
   EXPECT_TRUE(was_refused);
+}
+
+// Its files went with the versions that referred to them: the newest has the same rows elsewhere.
+TEST_F(RowCommitTest, ADeleteWhoseFilesWereCleanedUpIsDoneOnTheNewestVersion) {
+  ASSERT_THAT(Write(0, 5, WriteMode::kCreate), IsOk());
+  ASSERT_THAT(Write(5, 10, WriteMode::kAppend), IsOk());
+  const Dataset stale = Open();
+  ASSERT_THAT(CompactFiles(Open()), IsOk());
+  ASSERT_THAT(CleanUp(Open()), IsOk());
+  ASSERT_THAT(Delete(stale, Predicate::Sql("a = 1")), IsOk());
+  EXPECT_THAT(Open().CountRows(), IsOkAndHolds(9));
 }
 
 }  // namespace

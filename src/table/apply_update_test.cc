@@ -157,17 +157,20 @@ TEST(ApplyUpdateTest, WhatLaysOverAColumnThatIsRewrittenGoesAndUnknownFieldsStay
     overlaid.overlays.push_back(wire::Serialize(overlay));
   }
   wire::AppendVarint(99, 7, &overlaid.unknown_fields);
+  wire::AppendVarint(98, 7, &overlaid.files[0].unknown_fields);
   before.fragments = before.fragments.Replace({{overlaid}}).ValueOrDie();
   DataFragment rewritten = overlaid;
   rewritten.files[0].fields[1] = wire::kTombstoneFieldId;
   rewritten.files.push_back(File("b again", {1}));
   rewritten.unknown_fields.clear();
+  rewritten.files[0].unknown_fields.clear();
   const Update update{.updated_fragments = {rewritten},
                       .fields_modified = {1},
                       .mode = Update::Mode::kRewriteColumns};
   const DataFragment after = Parsed(Apply(before, update).ValueOrDie(), 0);
   EXPECT_THAT(after.overlays, ElementsAre(overlaid.overlays[0]));
   EXPECT_EQ(after.unknown_fields, overlaid.unknown_fields);
+  EXPECT_EQ(after.files[0].unknown_fields, overlaid.files[0].unknown_fields);
 }
 
 TEST(ApplyUpdateTest, RowsAreTakenFromTheFilesThatTheTableHas) {

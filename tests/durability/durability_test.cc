@@ -207,6 +207,14 @@ TEST_F(DurabilityTest, Delete) {
   Expect([&] { return Delete(Open(), Predicate::Sql("a IN (3, 14)")).status(); }, true);
 }
 
+// The file that holds the rows of both is written by the commit.
+TEST_F(DurabilityTest, ADeleteThatMeetsAnother) {
+  MakeTable();
+  const Dataset table = Open();
+  ASSERT_THAT(Delete(Open(), Predicate::Sql("a = 3")).status(), IsOk());
+  Expect([&] { return Delete(table, Predicate::Sql("a = 4")).status(); }, true);
+}
+
 TEST_F(DurabilityTest, Update) {
   MakeTable();
   const std::vector<ColumnUpdate> updates = {{"s", "'new'"}};

@@ -100,21 +100,45 @@ def switched(mutant: Mutant, number: int) -> list[str] | None:
     return [f"if ({on}) {{ {new} }} else {{", *mutant.old, "}"]
 
 
+def built(build: Path, *targets: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["ninja", "-k0", "-C", build, *targets], capture_output=True, text=True)
+
+
+def run_tests(build: Path, test: list[str], number: int, *more: str) -> subprocess.CompletedProcess[str]:
+    target, test_filter = test[0], test[1] if len(test) > 1 else "*"
+    program = next(path for path in (build / target, *build.glob(f"**/{target}")) if path.is_file())
+    return subprocess.run(
+        [program, f"--gtest_filter={test_filter}", "--gtest_brief=1", *more],
+        capture_output=True,
+        text=True,
+        timeout=HANGS_AFTER_S,
+        env=os.environ | {"GLAIVE_MUTANT": str(number)},
+    )
+
+
+def leave_out_failing(mutants: list[Mutant], build: Path) -> None:
+    """Tests that fail without a mutant tell nothing with one."""
+    left_out: dict[str, str] = {}
+    for test in [test for mutant in mutants for test in mutant.tests]:
+        key = " ".join(test)
+        if key not in left_out:
+            ran = run_tests(build, test, 0)
+            failing = sorted(set(re.findall(r"\[  FAILED  \] ([^\s,]+)", ran.stdout)))
+            if ran.returncode and not failing:
+                sys.exit(f"{key} fails without a mutant")
+            left_out[key] = ":".join(failing)
+            print(*(f"left out: {name}" for name in failing), sep="\n", end="\n" if failing else "")
+        if left_out[key]:
+            test[1:] = [f"{test[1] if len(test) > 1 else '*'}-{left_out[key]}"]
+
+
 def outcome(mutant: Mutant, build: Path, number: int = 0) -> str:
-    for target, test_filter in ((each[0], each[1] if len(each) > 1 else "*") for each in mutant.tests):
-        if not number:
-            built = subprocess.run(["ninja", "-C", build, target], capture_output=True, text=True)
-            if built.returncode:
-                return "does not build"
-        program = next(path for path in (build / target, *build.glob(f"**/{target}")) if path.is_file())
+    for test in mutant.tests:
+        target = test[0]
+        if not number and built(build, target).returncode:
+            return "does not build"
         try:
-            ran = subprocess.run(
-                [program, f"--gtest_filter={test_filter}", "--gtest_brief=1"],
-                capture_output=True,
-                text=True,
-                timeout=HANGS_AFTER_S,
-                env=os.environ | {"GLAIVE_MUTANT": str(number)},
-            )
+            ran = run_tests(build, test, number, "--gtest_fail_fast")
         except subprocess.TimeoutExpired:
             return f"killed: {target} waits for ever"
         if ran.returncode:
@@ -138,9 +162,10 @@ def run_together(mutants: list[Mutant], build: Path) -> dict[int, str]:
         for file, text in texts.items():
             (ROOT / file).write_text(SWITCH + text)
         targets = sorted({each[0] for number in numbers for each in mutants[number - 1].tests})
-        built = subprocess.run(["ninja", "-k0", "-C", build, *targets], capture_output=True, text=True)
-        if built.returncode:
-            sys.exit("\n".join(re.findall(r".*error:.*\n.*", built.stdout)) or built.stdout + built.stderr)
+        made = built(build, *targets)
+        if made.returncode:
+            sys.exit("\n".join(re.findall(r".*error:.*\n.*", made.stdout)) or made.stdout + made.stderr)
+        leave_out_failing(mutants, build)
         found = {}
         for number in numbers:
             found[number - 1] = outcome(mutants[number - 1], build, number)
@@ -166,7 +191,12 @@ def main() -> int:
         print("\n".join(wrong) or f"{len(mutants)} mutants, each of which stands once")
         return bool(wrong)
     build = options.build.resolve()
-    outcomes = run_together(mutants, build) if options.together else {}
+    if options.together:
+        outcomes = run_together(mutants, build)
+    else:
+        outcomes = {}
+        built(build, *sorted({test[0] for each in mutants for test in each.tests}))
+        leave_out_failing(mutants, build)
     for place, mutant in enumerate(mutants):
         if place in outcomes:
             continue
