@@ -34,6 +34,8 @@ arrow::Result<Outcome> WhoseIsIt(const TableLocation& table, const Manifest& man
   if (!info) return FileNotFound({manifest.path}, "no such manifest");
   const VersionEntry entry{manifest.version, manifest.path, manifest.naming_scheme,
                            info->size_bytes};
+  ARROW_ASSIGN_OR_RAISE(const bool is_held, IsHeldName(table, entry));
+  if (is_held) return Outcome::kTaken;
   ARROW_ASSIGN_OR_RAISE(const auto found, ReadTransaction(table, entry));
   return found && found->uuid == uuid ? Outcome::kOurs : Outcome::kTaken;
 }
