@@ -33,6 +33,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Key;
+using ::testing::SizeIs;
 using ::testing::Not;
 
 constexpr const char* kUri = "races-test://t";
@@ -274,6 +275,35 @@ TEST_F(CleanupRacesTest, ARestoreThatDied) {
     ExpectClean(1);
     if (HasFailure()) return;
   }
+}
+
+// Others make two versions, and a clean-up frees the number of the first one, before the writer
+// puts its own under it and dies.
+TEST_F(CleanupRacesTest, AStrayGoesAndItsFilesAreNobodys) {
+  bool was_stray = false;
+  for (uint64_t call = 0;; ++call) {
+    Begin();
+    SCOPED_TRACE("died after call " + std::to_string(call));
+    const Dataset old = Open();
+    store_->DieAfter(call, [&] {
+      Overwrite(8);
+      Overwrite(9);
+      CleanUpAll();
+    });
+    const auto written = WriteDataset(Rows(1), old, {.mode = WriteMode::kAppend});
+    if (!store_->was_interrupted()) break;
+    store_->Disarm();
+    const bool is_stray = VersionNumbers(Open())->size() == 2;
+    was_stray |= is_stray;
+    const auto removed = CleanUp(Open());
+    ASSERT_THAT(removed, IsOk());
+    EXPECT_EQ(removed->old_versions, is_stray ? 1 : 0);
+    EXPECT_EQ(removed->data_files_removed, 0);  // the writer might be trying again
+    EXPECT_THAT(VersionNumbers(Open()), IsOkAndHolds(SizeIs(1)));
+    ExpectClean(1);
+    if (HasFailure()) return;
+  }
+  EXPECT_TRUE(was_stray);
 }
 
 // A forced deletion and another creation come between the steps of the first one.

@@ -303,12 +303,14 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   SteadyTime retry_deadline;
   const uint32_t attempts = std::max(options_.max_retries, 1u);
   Duration first_attempt{};
+  uint32_t num_made = 0;
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
     ARROW_RETURN_NOT_OK(CatchUp());
     if (earlier_ != nullptr) return earlier_;
     const auto attempt_start = SteadyNow();
     // However far behind the base was, catching up with it is no attempt.
     if (attempt == 0) retry_deadline = std::min(deadline_, attempt_start + RetryTimeout());
+    ++num_made;
     ARROW_ASSIGN_OR_RAISE(auto made, Attempt());
     if (made != nullptr) return made;
     if (witness_ != Witness::kSameTable) {
@@ -323,7 +325,7 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
     if (earlier_ != nullptr) return earlier_;
   }
   return CommitConflict(Retry::kYes, latest_->version + 1,
-                        "another writer was faster, in {} attempts", attempts);
+                        "another writer was faster, in {} attempts", num_made);
 }
 
 arrow::Result<ManifestPtr> PendingCommit::Run() {

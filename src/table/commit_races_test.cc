@@ -377,6 +377,22 @@ TEST_F(CommitRacesTest, NobodyBuildsOnTheNameThatACreatorHolds) {
               ElementsAre("1.manifest", "2.manifest", "latest_version_hint.json"));
 }
 
+// It lists before the other one has put its version, puts its own after that, and has yet to yield.
+TEST_F(CommitRacesTest, ACreatorThatWillYieldHidesNoTable) {
+  const CommitOptions v1 = {.naming_scheme = NamingScheme::kV1};
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(1), [&] {
+    Create(v1);
+    store_->Before(StoreCallKind::kList, "/_versions", [&] {
+      EXPECT_EQ(LatestVersion(calm_).ValueOrDie()->scheme, NamingScheme::kV1);
+      EXPECT_EQ(Append1("theirs")->version, 2);
+    });
+  });
+  EXPECT_THAT(CommitCreate(table_, FirstRows(), {}),
+              IsError(ErrorKind::kAlreadyExists, "already exists"));
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+  EXPECT_THAT(Files(), ElementsAre("first", "theirs"));
+}
+
 // The table was made anew, and its first version cleaned up: nothing says that it is another one
 // but that no version of it descends from the one read.
 TEST_F(CommitRacesTest, AVersionThatIsGoneDoesNotShowThatTheTableIsTheSame) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <initializer_list>
 #include <limits>
+#include <set>
 
 #include "table/commit.h"
 #include "table/feature_flags.h"
@@ -50,9 +51,17 @@ auto FindOtherScheme(const std::vector<VersionEntry>& entries) {
 }
 
 // Where both schemes are there, one of them may be the name that the creator of a table of V1 names
-// holds, or held when it died.
+// holds, or held when it died. A version of V2 name beside one of its number and V1 name is of a
+// creator who came later, and yields.
 arrow::Status SettleOnOneScheme(const TableLocation& table, std::vector<VersionEntry>& entries) {
   if (FindOtherScheme(entries) == entries.end()) return arrow::Status::OK();
+  std::set<uint64_t> named_v1;
+  for (const VersionEntry& entry : entries) {
+    if (entry.scheme == NamingScheme::kV1) named_v1.insert(entry.version);
+  }
+  std::erase_if(entries, [&](const VersionEntry& entry) {
+    return entry.scheme == NamingScheme::kV2 && named_v1.contains(entry.version);
+  });
   for (auto entry = entries.begin(); entry != entries.end();) {
     const bool may_be_held = entry->scheme == NamingScheme::kV2;
     ARROW_ASSIGN_OR_RAISE(const bool is_held,

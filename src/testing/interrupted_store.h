@@ -33,6 +33,11 @@ class InterruptedStore final : public HookedStore {
       uint64_t call, std::function<void()> run = [] {}) {
     *this = {call, std::move(run), /*dies=*/true};
   }
+  // The same, but that call itself is performed.
+  void DieAfter(
+      uint64_t call, std::function<void()> run = [] {}) {
+    *this = {call, std::move(run), /*dies=*/true, /*dies_after=*/true};
+  }
   void Disarm() { *this = {UINT64_MAX, nullptr, false}; }
 
   bool was_interrupted() const { return was_interrupted_; }
@@ -46,6 +51,7 @@ class InterruptedStore final : public HookedStore {
       run_();
       is_inside_ = false;
       is_dead_ = dies_;
+      if (dies_after_) return perform();
     }
     if (is_dead_) return IOError({call.path}, "the process died");
     return perform();
@@ -56,12 +62,14 @@ class InterruptedStore final : public HookedStore {
     uint64_t call;
     std::function<void()> run;
     bool dies;
+    bool dies_after = false;
   };
 
   InterruptedStore& operator=(Moment moment) {
     moment_ = moment.call;
     run_ = std::move(moment.run);
     dies_ = moment.dies;
+    dies_after_ = moment.dies_after;
     next_call_ = 0;
     was_interrupted_ = is_dead_ = false;
     return *this;
@@ -70,6 +78,7 @@ class InterruptedStore final : public HookedStore {
   uint64_t moment_ = UINT64_MAX;
   std::function<void()> run_;
   bool dies_ = false;
+  bool dies_after_ = false;
   uint64_t next_call_ = 0;
   bool was_interrupted_ = false;
   bool is_inside_ = false;
