@@ -13,6 +13,7 @@
 #include "glaive/orphans.h"
 #include "inspect/table_folders.h"
 #include "table/commit.h"
+#include "table/manifest_file.h"
 
 namespace glaive {
 namespace {
@@ -84,6 +85,11 @@ arrow::Status FollowVersions(const TableFolder& folder, Session::State& session,
     const auto manifest = session.PassingManifest(folder.location, named.entry);
     // It was cleaned up while this went on.
     if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) continue;
+    // A name that a creator held when it died is no version.
+    if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kCorrupt) {
+      ARROW_ASSIGN_OR_RAISE(const bool is_held, table::IsHeldName(folder.location, named.entry));
+      if (is_held) continue;
+    }
     if (!manifest.ok()) {
       return WithContext(manifest.status(), "what version {} refers to is not known", named.name);
     }

@@ -80,8 +80,10 @@ arrow::Result<std::optional<VersionEntry>> LookFor(const TableLocation& table, u
     ARROW_ASSIGN_OR_RAISE(
         auto info, table.store->Head(table.Path("_versions/" + ManifestName(version, scheme))));
     if (info) {
-      return VersionEntry{version,          std::move(info->path), scheme,
-                          info->size_bytes, info->modified_ns,     info->file_id};
+      VersionEntry entry{version,          std::move(info->path), scheme,
+                         info->size_bytes, info->modified_ns,     info->file_id};
+      ARROW_ASSIGN_OR_RAISE(const bool is_held, IsHeldName(table, entry));
+      if (!is_held) return entry;
     }
   }
   return std::nullopt;
@@ -343,6 +345,10 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t ver
     const std::string path = table.Path("_versions/" + ManifestName(version, scheme));
     auto file = ManifestFile::Open(table, path, std::nullopt);
     if (!file.ok() && KindOf(file.status()) == ErrorKind::kFileNotFound) continue;
+    if (!file.ok() && KindOf(file.status()) == ErrorKind::kCorrupt) {
+      ARROW_ASSIGN_OR_RAISE(const bool is_held, IsHeldName(table, {version, path, scheme}));
+      if (is_held) continue;
+    }
     ARROW_RETURN_NOT_OK(file.status());
     const VersionEntry entry = {version, path, scheme, file->size_bytes()};
     return Parse(entry, *std::move(file));
