@@ -14,9 +14,7 @@ void FillRandom(std::span<std::byte> bytes);
 uint64_t Random64();
 
 // Below `bound`, which is not 0. Nearly even, which is enough to get out of each other's way.
-inline uint32_t RandomBelow(uint32_t bound) {
-  return static_cast<uint32_t>(Random64() % bound);
-}
+inline uint32_t RandomBelow(uint32_t bound) { return static_cast<uint32_t>(Random64() % bound); }
 
 // What fills instead of the system, where tests that replay a run set one. For the whole process.
 using RandomSource = void (*)(std::span<std::byte> bytes);

@@ -33,8 +33,8 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Key;
-using ::testing::SizeIs;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 constexpr const char* kUri = "races-test://t";
 constexpr uint64_t kOld = 2;  // a version that clean-ups take

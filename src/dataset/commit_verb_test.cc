@@ -88,7 +88,8 @@ class CommitVerbTest : public ::testing::Test {
   static std::set<int64_t> Numbers() {
     std::set<int64_t> numbers;
     auto stream = Scan(Open(), {.columns = {{"a"}}}).ValueOrDie();
-    const auto table = ToReader(std::move(stream))->ToTable().ValueOrDie()->CombineChunks().ValueOrDie();
+    const auto table =
+        ToReader(std::move(stream))->ToTable().ValueOrDie()->CombineChunks().ValueOrDie();
     for (int64_t row = 0; row < table->num_rows(); ++row) {
       const auto value = table->column(0)->GetScalar(row).ValueOrDie();
       EXPECT_TRUE(numbers.insert(std::stoll(value->ToString())).second);

@@ -77,7 +77,7 @@ TEST_F(RequestCountsTest, AppendingByAHandleIsFourPutsAndOneListing) {
   store_->Reset();
   ASSERT_TRUE(WriteDataset(Rows(3), dataset, {.mode = WriteMode::kAppend}).ok());
   const IoStats stats = store_->stats();
-  EXPECT_EQ(stats.put_requests, 4);  // data file, transaction, manifest, hint
+  EXPECT_EQ(stats.put_requests, 4);   // data file, transaction, manifest, hint
   EXPECT_EQ(stats.list_requests, 2);  // what came meanwhile, and the look after the put
   EXPECT_EQ(stats.head_requests, 2);  // whether it is the same table, before and after
   EXPECT_EQ(stats.requests(), 8);

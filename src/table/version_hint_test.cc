@@ -93,8 +93,8 @@ TEST_F(VersionHintTest, ACommitIsThreePutsOneGetAndOneListing) {
   store_->Reset();
   AppendTo(head_);
   const IoStats stats = store_->stats();
-  EXPECT_EQ(stats.put_requests, 3);  // transaction, manifest, hint
-  EXPECT_EQ(stats.get_requests, 1);  // the hint, which also says that it is still the same table
+  EXPECT_EQ(stats.put_requests, 3);   // transaction, manifest, hint
+  EXPECT_EQ(stats.get_requests, 1);   // the hint, which also says that it is still the same table
   EXPECT_EQ(stats.head_requests, 1);  // the look after the put: whether it is the same table
   EXPECT_EQ(stats.list_requests, 1);  // and whether a newer version is there
 }

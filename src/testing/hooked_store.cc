@@ -96,11 +96,9 @@ arrow::Status HookedStore::Put(const std::string& path, std::span<const std::byt
 }
 
 arrow::Status HookedStore::PutSynced(const std::string& path, std::span<const std::byte> bytes) {
-  return Around({.kind = StoreCallKind::kPut,
-                 .path = path,
-                 .bytes_written = bytes.size(),
-                 .sync = true},
-                [&] { return inner_->PutSynced(path, bytes); });
+  return Around(
+      {.kind = StoreCallKind::kPut, .path = path, .bytes_written = bytes.size(), .sync = true},
+      [&] { return inner_->PutSynced(path, bytes); });
 }
 
 arrow::Status HookedStore::PutIfAbsent(const std::string& path,
