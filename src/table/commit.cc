@@ -265,13 +265,15 @@ arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
 arrow::Result<Standing> PendingCommit::CheckBase(const Manifest& put) {
   ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, std::nullopt));
   if (witness_ == Witness::kSameTable) return Standing::kInChain;
-  if (witness_ == Witness::kSilent) {
-    ARROW_ASSIGN_OR_RAISE(const bool is_its_own, LiesInItsTable(table_, put));
-    if (is_its_own) return Standing::kInChain;
-  }
   ARROW_ASSIGN_OR_RAISE(const auto newest, LatestVersion(table_));
   const bool was_built_on = newest && newest->version > put.version;
-  return was_built_on ? Standing::kUnknown : Standing::kStray;
+  if (witness_ == Witness::kOtherTable) {
+    return was_built_on ? Standing::kUnknown : Standing::kStray;
+  }
+  // What a newer version came from is the table's, whatever clean-ups left of the base.
+  if (was_built_on) return Standing::kInChain;
+  ARROW_ASSIGN_OR_RAISE(const bool is_its_own, LiesInItsTable(table_, put));
+  return is_its_own ? Standing::kInChain : Standing::kStray;
 }
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that

@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <initializer_list>
 #include <limits>
+#include <ranges>
 #include <set>
 
+#include "table/chain.h"
 #include "table/commit.h"
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
@@ -50,6 +52,20 @@ auto FindOtherScheme(const std::vector<VersionEntry>& entries) {
       entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
 }
 
+// A creator who died before it yielded left a version of V2 name, of which no version of a V1 name
+// descends. Where the names of a table were being changed, they do.
+arrow::Status DropLostCreation(const TableLocation& table, std::vector<VersionEntry>& entries) {
+  const auto first = std::ranges::find(entries, NamingScheme::kV2, &VersionEntry::scheme);
+  const auto newest =
+      std::ranges::find(entries | std::views::reverse, NamingScheme::kV1, &VersionEntry::scheme);
+  if (first == entries.end() || newest == entries.rend()) return arrow::Status::OK();
+  if (first->version >= newest->version) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto lost, ReadManifest(table, *first));
+  ARROW_ASSIGN_OR_RAISE(const auto latest, ReadManifest(table, *newest));
+  if (Descends(*latest, *lost) == Descent::kNo) entries.erase(first);
+  return arrow::Status::OK();
+}
+
 // Where both schemes are there, one of them may be the name that the creator of a table of V1 names
 // holds, or held when it died. A version of V2 name beside one of its number and V1 name is of a
 // creator who came later, and yields.
@@ -68,6 +84,7 @@ arrow::Status SettleOnOneScheme(const TableLocation& table, std::vector<VersionE
                           may_be_held ? IsHeldName(table, *entry) : arrow::Result<bool>(false));
     entry = is_held ? entries.erase(entry) : entry + 1;
   }
+  ARROW_RETURN_NOT_OK(DropLostCreation(table, entries));
   const auto other = FindOtherScheme(entries);
   if (other == entries.end()) return arrow::Status::OK();
   return TwoSchemes(other->path, entries.front().path);
