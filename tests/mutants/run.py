@@ -108,7 +108,7 @@ def run_tests(build: Path, test: list[str], number: int, *more: str) -> subproce
     target, test_filter = test[0], test[1] if len(test) > 1 else "*"
     program = next(path for path in (build / target, *build.glob(f"**/{target}")) if path.is_file())
     return subprocess.run(
-        [program, f"--gtest_filter={test_filter}", "--gtest_brief=1", *more],
+        [program, f"--gtest_filter={test_filter}", *more],
         capture_output=True,
         text=True,
         timeout=HANGS_AFTER_S,
@@ -142,8 +142,9 @@ def outcome(mutant: Mutant, build: Path, number: int = 0) -> str:
         except subprocess.TimeoutExpired:
             return f"killed: {target} waits for ever"
         if ran.returncode:
-            failed = re.findall(r"\[  FAILED  \] (\S+)", ran.stdout)
-            return f"killed: {failed[0] if failed else target + ' ended by ' + str(ran.returncode)}"
+            failed = re.findall(r"\[  FAILED  \] ([^\s,]+)", ran.stdout)
+            ended = re.findall(r"\[ RUN      \] (\S+)", ran.stdout)[-1:] or [target]
+            return f"killed: {failed[0] if failed else ended[0] + ' (ended the program)'}"
     return "SURVIVED"
 
 
