@@ -88,14 +88,8 @@ Record* History::Find(const std::string& path, const std::shared_ptr<arrow::Buff
 }
 
 Record* History::SourceOf(const Record& clone) {
-  const auto named = std::ranges::find_if(records_, [&](const Record& record) {
-    return clone.verb != nullptr && record.uuid == clone.verb->intent.from;
-  });
-  if (named == records_.end()) return nullptr;
-  // It is named by its number, which may be another table's by then.
-  for (size_t i = clone.number; i > 0; --i) {
-    Record& other = records_[i - 1];
-    if (other.root == named->root && other.version == named->version) return &other;
+  for (Record& record : records_) {
+    if (clone.verb != nullptr && record.uuid == clone.verb->intent.from) return &record;
   }
   return nullptr;
 }
