@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "dataset/file_references.h"
 #include "table/manifest_file.h"
 #include "table/publish.h"
 
@@ -158,6 +159,28 @@ arrow::Result<Fate> DecideFate(const table::TableLocation& table, const std::str
   return said;
 }
 
+// Whether a version stays that was put back after its run was forgotten: another clean-up found it
+// back, and finished the run. Or else that came before, and a later one has removed the version, or
+// is about to: then a tombstone is there, or files are gone.
+arrow::Result<bool> IsBackForGood(const table::TableLocation& table,
+                                  const table::VersionEntry& version) {
+  ARROW_ASSIGN_OR_RAISE(const VersionMarks marks, ListMarks(table));
+  const auto is_of_it = [&](const Tombstone& each) {
+    return each.version.version == version.version;
+  };
+  if (std::ranges::any_of(marks.tombstones, is_of_it)) return false;
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(table, version));
+  FileReferences references(table.store);
+  ARROW_RETURN_NOT_OK(references.Add(table, *manifest, ""));
+  const std::string transactions = table.Path("_transactions/");
+  for (const auto& file : references.files()) {
+    if (file.first.starts_with(transactions)) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(file.first));
+    if (!there) return false;
+  }
+  return true;
+}
+
 // Another may have said the contrary of the run, once all that was said first had been done and was
 // forgotten. Then it came before the version was back, and the version goes again.
 arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombstone) {
@@ -174,7 +197,9 @@ arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombst
   ARROW_ASSIGN_OR_RAISE(const auto after, table.store->Head(fate));
   if (!there) return arrow::Status::OK();
   if (after != before) {
-    return put.ok() ? table.store->DeleteIf(*there).status() : arrow::Status::OK();
+    if (!put.ok()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const bool stays, IsBackForGood(table, tombstone.version));
+    return stays ? arrow::Status::OK() : table.store->DeleteIf(*there).status();
   }
   // What a late writer put under the name is not this version.
   const bool is_it = there->size_bytes == static_cast<uint64_t>((*bytes)->size());
