@@ -59,7 +59,7 @@ def test_interrupt_leaves_nothing(tmp_path, run):
         batch = pa.record_batch({{"a": list(range(100_000))}})
 
         def batches():
-            for i in range(20_000):  # 16 GB, were nobody to notice
+            for i in range(20_000):  # 16 GB, if the interrupt were not noticed
                 if i == 20:
                     interrupt = (os.getpid(), signal.SIGINT)
                     threading.Thread(target=os.kill, args=interrupt).start()

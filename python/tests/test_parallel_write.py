@@ -144,7 +144,7 @@ def test_ctrl_c(path):
     script = f"""
 import glaive, numpy as np, os, pyarrow as pa, signal, threading
 column = pa.chunked_array([pa.array(np.arange(4_000_000))] * 500)
-table = pa.table({{"v": column}})  # 16 GB, were nobody to notice
+table = pa.table({{"v": column}})  # 16 GB, if the interrupt were not noticed
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
 def interrupt_once_it_writes():
     while not os.path.isdir({str(path)!r} + "/data"):

@@ -1,7 +1,6 @@
 #include "dataset/file_references.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
@@ -110,21 +109,7 @@ bool FileReferences::ContainsAnyOf(const std::unordered_set<std::string>& files)
 }
 
 arrow::Result<std::vector<table::VersionEntry>> ListDetached(const table::TableLocation& table) {
-  constexpr std::string_view kSuffix = ".manifest";
-  ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
-  std::vector<table::VersionEntry> entries;
-  for (const io::ObjectInfo& object : objects) {
-    std::string_view name = object.path;
-    name.remove_prefix(name.rfind('/') + 1);
-    if (!name.starts_with('d') || !name.ends_with(kSuffix)) continue;
-    name.remove_prefix(1);
-    name.remove_suffix(kSuffix.size());
-    uint64_t version = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
-    if (error != std::errc() || end != name.data() + name.size()) continue;
-    entries.push_back({version, object.path, table::NamingScheme::kV2, object.size_bytes});
-  }
-  return entries;
+  return table::ListDetachedVersions(table);
 }
 
 }  // namespace glaive::dataset
