@@ -13,7 +13,6 @@
 #include "dataset/edited_fragment.h"
 #include "dataset/fragment_state.h"
 #include "dataset/input_stream.h"
-#include "dataset/write_session.h"
 #include "glaive/fragment_edit.h"
 #include "read/snapshot.h"
 #include "wire/schema.h"

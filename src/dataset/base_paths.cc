@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/base_list.h"
 #include "io/object_store.h"
 
 namespace glaive::dataset {
@@ -63,18 +64,6 @@ arrow::Result<DataFolder> FolderOf(const table::TableLocation& table, const Targ
 }
 
 }  // namespace
-
-std::vector<table::BasePath> ToTableBases(std::span<const DatasetBasePath> bases) {
-  std::vector<table::BasePath> converted;
-  for (const DatasetBasePath& base : bases) {
-    converted.push_back({.id = base.id,
-                         .name = base.name,
-                         .is_dataset_root = base.is_dataset_root,
-                         .path = base.path,
-                         .unknown_fields = {}});
-  }
-  return converted;
-}
 
 arrow::Status ChooseFolders(const WriteOptions& options, std::vector<table::BasePath> bases,
                             Destination* destination) {

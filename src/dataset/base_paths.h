@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include <arrow/status.h>
@@ -10,8 +9,6 @@
 #include "table/manifest.h"
 
 namespace glaive::dataset {
-
-std::vector<table::BasePath> ToTableBases(std::span<const DatasetBasePath> bases);
 
 // Settles which bases the destination gets, and in which folders new files go; `bases` are those
 // that its table has. InvalidInput for bases that are not there, and for new ones in another mode

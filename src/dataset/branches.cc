@@ -10,7 +10,6 @@
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
-#include "dataset/write_session.h"
 #include "table/after_put.h"
 #include "table/publish.h"
 
@@ -125,19 +124,6 @@ arrow::Status PublishRef(const table::TableLocation& main, const std::string& br
 }
 
 }  // namespace
-
-arrow::Result<std::map<std::string, BranchInfo>> ListBranches(const Dataset& dataset) {
-  const table::TableLocation main = MainLocation(dataset);
-  ARROW_ASSIGN_OR_RAISE(const auto names, dataset::ListRefNames(main, RefKind::kBranch));
-  std::map<std::string, BranchInfo> branches;
-  for (const std::string& name : names) {
-    auto branch = dataset::ReadBranch(main, name);
-    // Deleted since the listing.
-    if (!branch.ok() && KindOf(branch.status()) == ErrorKind::kNotFound) continue;
-    ARROW_ASSIGN_OR_RAISE(branches[name], std::move(branch));
-  }
-  return branches;
-}
 
 arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& branch,
                                     const std::optional<Reference>& reference,

@@ -4,6 +4,7 @@
 #include "dataset/clone_files.h"
 #include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
+#include "dataset/table_identity.h"
 #include "io/object_store.h"
 
 namespace glaive {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "dataset/commit_verb.h"
+#include "dataset/table_identity.h"
 #include "table/deletion_vector.h"
 #include "table/file_place.h"
 #include "table/index_files.h"
@@ -111,11 +112,6 @@ class Copier {
 };
 
 }  // namespace
-
-std::string AbsolutePath(const table::TableLocation& location) {
-  const bool has_scheme = location.uri.find("://") != std::string::npos;
-  return has_scheme ? location.uri : location.root;
-}
 
 arrow::Result<table::ManifestPtr> CommitShallowClone(const ResolvedReference& source,
                                                      const table::TableLocation& target,

@@ -12,9 +12,6 @@
 
 namespace glaive::dataset {
 
-// The root of a table as others may refer to it from wherever they are.
-std::string AbsolutePath(const table::TableLocation& location);
-
 // A first version at `target` that refers to the files of the source. With `branch` it is one.
 arrow::Result<table::ManifestPtr> CommitShallowClone(const ResolvedReference& source,
                                                      const table::TableLocation& target,

@@ -182,4 +182,17 @@ arrow::Result<ColumnFile> ColumnFileWriter::Finish() && {
   return result;
 }
 
+void AddFile(wire::DataFragment* fragment, const wire::DataFile& file) {
+  for (wire::DataFile& old : fragment->files) {
+    for (int32_t& id : old.fields) {
+      if (std::ranges::count(file.fields, id) > 0) id = wire::kTombstoneFieldId;
+    }
+  }
+  std::erase_if(fragment->files, [](const wire::DataFile& old) {
+    return std::ranges::all_of(old.fields,
+                               [](int32_t id) { return id == wire::kTombstoneFieldId; });
+  });
+  fragment->files.push_back(file);
+}
+
 }  // namespace glaive::dataset

@@ -63,4 +63,8 @@ class ColumnFileWriter {
   uint64_t num_live_ = 0;  // of those that came as live ones
 };
 
+// `file` beside the other files of the fragment, whose columns of the same fields are dead from now
+// on. What holds nothing else goes.
+void AddFile(wire::DataFragment* fragment, const wire::DataFile& file);
+
 }  // namespace glaive::dataset

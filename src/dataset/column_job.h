@@ -45,8 +45,4 @@ using ComputeNumberedBatch = std::function<arrow::Result<std::shared_ptr<arrow::
 arrow::Result<ColumnFile> ComputeInTurn(const ColumnJob& job, const wire::DataFragment& fragment,
                                         const ComputeNumberedBatch& compute);
 
-// `file` beside the other files of the fragment, whose columns of the same fields are dead from now
-// on. What holds nothing else goes.
-void AddFile(wire::DataFragment* fragment, const wire::DataFile& file);
-
 }  // namespace glaive::dataset

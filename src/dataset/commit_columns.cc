@@ -15,7 +15,6 @@
 #include "dataset/staged_state.h"
 #include "dataset/table_identity.h"
 #include "dataset/witness.h"
-#include "dataset/write_session.h"
 #include "glaive/commit.h"
 #include "glaive/staged_columns.h"
 #include "table/roaring.h"

@@ -6,8 +6,8 @@
 #include "dataset/brought_files.h"
 #include "dataset/cleanup_plan.h"
 #include "dataset/dataset_state.h"
+#include "dataset/durability.h"
 #include "dataset/restoration.h"
-#include "dataset/write_session.h"
 #include "table/publish.h"
 
 namespace glaive::dataset {

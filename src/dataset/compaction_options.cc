@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "dataset/compaction_memory.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 #include "table/index_coverage.h"
 
 namespace glaive::dataset {

@@ -12,7 +12,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/small_pages.h"
 #include "dataset/source_fragment.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
 #include "table/index_coverage.h"

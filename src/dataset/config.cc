@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/base_list.h"
 #include "dataset/base_paths.h"
 #include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"

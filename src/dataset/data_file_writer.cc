@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "dataset/input_stream.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 #include "file/file_writer.h"
 #include "glaive/file.h"
 #include "io/object_store.h"

@@ -7,7 +7,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "dataset/session_state.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 #include "table/table_not_found.h"
 #include "wire/schema.h"
 

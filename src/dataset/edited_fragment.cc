@@ -2,8 +2,8 @@
 
 #include "core/error.h"
 #include "dataset/dataset_state.h"
+#include "dataset/durability.h"
 #include "dataset/fragment_state.h"
-#include "dataset/write_session.h"
 
 namespace glaive::dataset {
 

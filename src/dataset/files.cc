@@ -9,6 +9,7 @@
 #include "dataset/clone_files.h"
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
+#include "dataset/table_identity.h"
 #include "table/deletion_vector.h"
 #include "table/file_place.h"
 #include "table/index_files.h"

@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
 #include "read/snapshot.h"
 #include "table/fragments_in.h"
 #include "table/index_coverage.h"

@@ -6,11 +6,11 @@
 
 #include "core/error.h"
 #include "dataset/dataset_state.h"
+#include "dataset/durability.h"
 #include "dataset/merge_attempt.h"
 #include "dataset/merge_plan.h"
 #include "dataset/operation_convert.h"
 #include "dataset/row_change.h"
-#include "dataset/write_session.h"
 #include "io/object_store.h"
 #include "table/publish.h"
 

@@ -10,7 +10,7 @@
 #include "dataset/input_stream.h"
 #include "dataset/inserted_keys.h"
 #include "dataset/scan_plan.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 
 namespace glaive::dataset {
 namespace {

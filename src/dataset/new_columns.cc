@@ -17,7 +17,6 @@
 #include "dataset/fragment_state.h"
 #include "dataset/join_table.h"
 #include "dataset/staged_state.h"
-#include "dataset/write_session.h"
 #include "query/computed_value.h"
 #include "query/filter.h"
 #include "table/operation.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataset/base_list.h"
 #include "dataset/fragment_files.h"
 #include "dataset/fragment_state.h"
 #include "dataset/index_message.h"
@@ -28,14 +29,6 @@ std::vector<FragmentMetadata> InfoOf(const std::vector<wire::DataFragment>& frag
     infos.push_back(MakeFragmentMetadata(fragment));
   }
   return infos;
-}
-
-std::vector<table::BasePath> WireOf(const std::vector<DatasetBasePath>& bases) {
-  std::vector<table::BasePath> wire;
-  for (const DatasetBasePath& base : bases) {
-    wire.push_back({base.id, base.name, base.is_dataset_root, base.path, {}});
-  }
-  return wire;
 }
 
 std::vector<DatasetBasePath> InfoOf(const std::vector<table::BasePath>& bases) {
@@ -89,7 +82,7 @@ Result To(const operation::Overwrite& op) {
   return table::Overwrite{.fragments = WireOf(op.fragments),
                           .schema = op.schema.state()->schema,
                           .config_upserts = op.config_upserts,
-                          .initial_bases = WireOf(op.initial_bases),
+                          .initial_bases = ToTableBases(op.initial_bases),
                           .data_file_version = {}};
 }
 
@@ -172,7 +165,9 @@ Result To(const operation::Clone& op) {
   return table::Clone{op.is_shallow, op.ref_name, op.ref_version, op.ref_path, op.branch_name};
 }
 
-Result To(const operation::UpdateBases& op) { return table::UpdateBases{WireOf(op.new_bases)}; }
+Result To(const operation::UpdateBases& op) {
+  return table::UpdateBases{ToTableBases(op.new_bases)};
+}
 
 using Back = arrow::Result<Operation>;
 

@@ -21,7 +21,6 @@
 #include "dataset/input_stream.h"
 #include "dataset/schema_state.h"
 #include "dataset/staged_state.h"
-#include "dataset/write_session.h"
 #include "glaive/staged_columns.h"
 
 namespace glaive {

@@ -43,4 +43,9 @@ arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table, uint6
   return IdentityOf(table, *manifest);
 }
 
+std::string AbsolutePath(const table::TableLocation& location) {
+  const bool has_scheme = location.uri.find("://") != std::string::npos;
+  return has_scheme ? location.uri : location.root;
+}
+
 }  // namespace glaive::dataset

@@ -28,4 +28,7 @@ arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table,
 // Of the version of that number, by its transaction alone. NotFound where there is none.
 arrow::Result<TableIdentity> IdentityOf(const table::TableLocation& table, uint64_t version);
 
+// The root of a table in a form that other tables and processes can refer to.
+std::string AbsolutePath(const table::TableLocation& location);
+
 }  // namespace glaive::dataset

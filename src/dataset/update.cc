@@ -19,7 +19,7 @@
 #include "dataset/row_carrier.h"
 #include "dataset/row_change.h"
 #include "dataset/scan_plan.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 #include "query/computed_value.h"
 #include "wire/schema.h"
 

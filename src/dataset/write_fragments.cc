@@ -1,6 +1,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataset/durability.h"
 #include "dataset/fragment_state.h"
 #include "dataset/schema_state.h"
 #include "dataset/write_session.h"

@@ -1,7 +1,6 @@
 #include "dataset/write_session.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/input_stream.h"
 #include "dataset/session_state.h"
+#include "dataset/storage_version.h"
 #include "dataset/write_stream.h"
 #include "dataset/write_target_state.h"
 #include "io/object_store.h"
@@ -90,38 +90,6 @@ arrow::Result<Destination> Onto(table::TableLocation table, const WriteTarget& t
 }
 
 }  // namespace
-
-std::string NameOf(FileVersion version) {
-  switch (version) {
-    case FileVersion::k0_1: return "0.1";
-    case FileVersion::k2_0: return "2.0";
-    case FileVersion::k2_1: return "2.1";
-    case FileVersion::k2_2: return "2.2";
-    case FileVersion::k2_3: return "2.3";
-  }
-  return "";
-}
-
-arrow::Result<FileVersion> WritableVersion(std::string_view name) {
-  if (name == "2.2" || name == "stable") return FileVersion::k2_2;
-  if (name == "2.1") return FileVersion::k2_1;
-  for (const std::string_view known : {"0.1", "legacy", "0.3", "2.0", "2.3", "next"}) {
-    if (name == known) return Unsupported("data_storage_version \"{}\" is not written yet", name);
-  }
-  return InvalidInput("Unknown Lance storage version: {}", name);
-}
-
-arrow::Result<table::Durability> Resolve(Durability durability) {
-  switch (durability) {
-    case Durability::kNone: return table::Durability::kNone;
-    case Durability::kCommit: return table::Durability::kCommit;
-    case Durability::kDefault: break;
-  }
-  const char* word = std::getenv("GLAIVE_DURABILITY");
-  if (word == nullptr || std::string_view(word) == "commit") return table::Durability::kCommit;
-  if (std::string_view(word) == "none") return table::Durability::kNone;
-  return InvalidInput("GLAIVE_DURABILITY is \"{}\", which is neither none nor commit", word);
-}
 
 arrow::Result<Destination> OpenDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();

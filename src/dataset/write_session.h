@@ -20,16 +20,6 @@
 // What the verbs that write rows have in common.
 namespace glaive::dataset {
 
-// "2.2".
-std::string NameOf(FileVersion version);
-
-// "2.2", "stable", ... Unsupported for versions that are not written, InvalidInput for names that
-// are none; both name it.
-arrow::Result<FileVersion> WritableVersion(std::string_view name);
-
-// kDefault is what GLAIVE_DURABILITY says, or kCommit. InvalidInput for another word there.
-arrow::Result<table::Durability> Resolve(Durability durability);
-
 // Where rows go to and as what.
 struct Destination {
   table::TableLocation table;

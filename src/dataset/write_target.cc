@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/xxhash64.h"
 #include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
+#include "dataset/storage_version.h"
 #include "dataset/write_target_state.h"
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"

@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "dataset/dataset_state.h"
-#include "dataset/write_session.h"
+#include "dataset/durability.h"
 #include "glaive/session.h"
 #include "glaive/verify.h"
 #include "inspect/fragment_check.h"
