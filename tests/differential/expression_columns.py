@@ -17,10 +17,23 @@ ZONES = {"s": "+05:30", "ms": "America/New_York", "us": "UTC", "ns": "Europe/Ber
 WORDS = [
     "", " ", "a", "b", "A", "ab", "aB", "abc", "Beta", "gamma_1", "100%", "%", "_", "it's", "\\",
     "a\\", "\\a", "a\\%", "C:\\dir\\", "ß", "Straße", "İ", "ı", "é", "e\u0301", "Ünï", "日本語", "Ω",
-    "ΑΣ", "🙂", "🙂a", "\t", "x\ny", " x ", "7", "-3", "+5", "007", " 5", "1.5", "-0.5", "1e3", "inf",
-    "NaN", "true", "fal", "yes", "0", "off", "2024-02-29", "2024-02-30", "1969-12-31T23:59:59.999Z",
-    "2024-03-10 02:30:00", "1815-06-18 11:35:00+02:00", "12:34:56", "23:59:59.999999999", "a,b,,c",
+    "ΑΣ", "🙂", "🙂a", "\t", "x\ny", " x ", "7", "-3", "+5", "007", " 5", "1.5", "-0.5", "1e3",
+    "inf", "NaN", "true", "fal", "yes", "0", "off", "2024-02-29", "2024-02-30", "12:34:56",
+    "1969-12-31T23:59:59.999Z", "2024-03-10 02:30:00", "1815-06-18 11:35:00+02:00", "a,b,,c",
     "ab" * 20, "9223372036854775808", "-170141183460469231731687303715884105728", "1 day",
+]  # fmt: skip
+MOMENT_TEXTS = [
+    "2024-02-29", "1969-12-31", "1969-12-31T23:59:59.999Z", "2024-03-10 02:30:00",
+    "1815-06-18 11:35:00+02:00", "2024-11-03T01:30:00", "2024-03-10T07:30:00.123456789Z",
+    "1970-01-01 00:00:00", "2024-12-31 23:59:59", "0001-01-01", "9999-12-31 23:59:59",
+    "2024-02-30", "12:34:56", "24:00:00", "23:59:59.999999999", "2024-12-31T23:59:60Z",
+    "2024-1-5", "20240105", "+12024-01-01", "",
+]  # fmt: skip
+NUMBER_TEXTS = [
+    "0", "7", "-3", "+5", "007", " 5", "5 ", "1.5", "-0.5", "1e3", "-1E-2", "inf", "-inf", "NaN",
+    "127", "128", "-32769", "2147483648", "9223372036854775807", "9223372036854775808", ".5", "5.",
+    "18446744073709551615", "0.005", "-0.005", "99999999.99", "99999999.995", "", "1_000", "0x10",
+    "true", "f", "-0", "1e400", "123456789012345678901234567890.123456789",
 ]  # fmt: skip
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -2.5, 0.1, 3.0, 1e10, -1e10, 100.25]
 WILD_FLOATS = [*FLOATS, float("nan"), float("inf"), float("-inf"), 1e300, -1e-300, 5e-324, 2.0**63]
@@ -85,13 +98,20 @@ class Values:
         rest = self.random.randrange(per_second) if self.random.random() < 0.5 else 0
         return moment * per_second + rest
 
+    def span(self, per_second: int) -> int:
+        if self.wild == 2 and self.random.random() < 0.2:
+            return self.random.choice([2**62, -(2**62), 2**63 - 1])
+        near = self.random.randint(-(10**9), 10**9)
+        return self.random.choice([0, 1, -1, DAY * per_second, near])
+
     def days(self) -> int:
         if self.wild == 2 and self.random.random() < 0.2:
             return self.random.choice([-(2**31), 2**31 - 1, 2_932_896])
         return self.ticks(1) // DAY if self.wild < 2 else self.random.randint(-80_000, 80_000)
 
     def list(self, item, most: int = 4):
-        return [None if self.random.random() < 0.15 else item() for _ in range(self.random.randrange(most))]
+        length = self.random.randrange(most)
+        return [None if self.random.random() < 0.15 else item() for _ in range(length)]
 
 
 def _makers():
@@ -115,6 +135,8 @@ def _makers():
     columns["b"] = (pa.bool_(), lambda v: v.random.random() < 0.5)
     columns["t"] = (pa.utf8(), Values.text)
     columns["lt"] = (pa.large_utf8(), Values.text)
+    columns["tt"] = (pa.utf8(), lambda v: v.random.choice(MOMENT_TEXTS[: 6 * v.wild + 8]))
+    columns["tn"] = (pa.utf8(), lambda v: v.random.choice(NUMBER_TEXTS[: 16 * v.wild + 3]))
     columns["bin"] = (pa.binary(), Values.bytes)
     columns["lbin"] = (pa.large_binary(), Values.bytes)
     columns["fsb"] = (pa.binary(4), lambda v: v.bytes(4))
@@ -125,11 +147,14 @@ def _makers():
         columns[f"tm_{unit}"] = (time, lambda v, s=scale: v.random.randrange(DAY * s))
         columns[f"ts_{unit}"] = (pa.timestamp(unit), lambda v, s=scale: v.ticks(s))
         columns[f"z_{unit}"] = (pa.timestamp(unit, ZONES[unit]), lambda v, s=scale: v.ticks(s))
-        columns[f"du_{unit}"] = (pa.duration(unit), lambda v, s=scale: v.ticks(s) % (2**62))
+        columns[f"du_{unit}"] = (pa.duration(unit), lambda v, s=scale: v.span(s))
     columns["li"] = (pa.list_(pa.int32()), lambda v: v.list(lambda: v.whole(-(2**31), 2**31 - 1)))
     columns["lw"] = (pa.list_(pa.utf8()), lambda v: v.list(v.text))
     columns["lf"] = (pa.list_(pa.float64()), lambda v: v.list(lambda: v.real(64)))
-    columns["ll"] = (pa.large_list(pa.int64()), lambda v: v.list(lambda: v.whole(-(2**63), 2**63 - 1)))
+    columns["ll"] = (
+        pa.large_list(pa.int64()),
+        lambda v: v.list(lambda: v.whole(-(2**63), 2**63 - 1)),
+    )
     columns["fl"] = (pa.list_(pa.float32(), 3), lambda v: [v.real(32) for _ in range(3)])
     columns["st"] = (
         pa.struct([("x", pa.int32()), ("y", pa.utf8()), ("z", pa.struct([("w", pa.float64())]))]),

@@ -21,7 +21,9 @@ COLUMNS = {
     "text": ["t", "t", "lt", "st.y", "di"],
     "bin": ["bin", "lbin", "fsb"],
     "date": ["d32", "d64"],
-    "time": ["tm_s", "tm_ms", "tm_us", "tm_ns"],
+    "time": ["tm_us", "tm_us", "tm_us", "tm_ns", "tm_ms", "tm_s"],
+    "moment": ["tt"],
+    "numeral": ["tn"],
     "stamp": ["ts_s", "ts_ms", "ts_us", "ts_ns"],
     "zoned": ["z_s", "z_ms", "z_us", "z_ns"],
     "span": ["du_s", "du_ms", "du_us", "du_ns"],
@@ -37,82 +39,104 @@ GROUPS = {
     "day": ["date", "stamp", "zoned", "stamp"],
     "list": ["ints", "texts", "floats"],
     "plain": [*NUMBERS, "bool", "text", "date", "time", "stamp", "zoned", "int", "text"],
-    "any": [name for name in COLUMNS],
+    "any": [name for name in COLUMNS if name not in ("moment", "numeral")],
 }
 COMPARED = [*NUMBERS, "text", "bool", "bin", "date", "time", "stamp", "zoned", "span"]
 
 LITERALS = {
-    "int": ["0", "1", "-1", "2", "3", "7", "20", "100", "127", "-128", "255", "256", "-32768", "65535",
-            "2147483647", "-2147483648", "4294967295", "9223372036854775807", "-9223372036854775808"],
-    "float": ["0.0", "-0.0", "1.5", "-2.5", "0.1", "0.5", "3.0", "1e10", "-1e300", "65504.0", "2.0"],
-    "dec": ["decimal(10,2) '1.50'", "decimal(5,0) '20'", "decimal(38,10) '-2.5'", "1", "-2", "1.5"],
+    "int": ["0", "1", "-1", "2", "3", "7", "20", "100", "0", "1", "-1", "2", "3", "7", "20", "5",
+        "127", "-128", "255", "256", "-32768",
+        "65535", "2147483647", "-2147483648", "4294967295", "9223372036854775807",
+        "-9223372036854775808"],
+    "float": ["0.0", "-0.0", "1.5", "-2.5", "0.1", "0.5", "3.0", "1e10", "-1e300", "65504.0",
+        "2.0"],
+    "dec": ["decimal(10,2) '1.50'", "decimal(5,0) '20'", "decimal(38,10) '-2.5'", "1", "-2",
+        "1.5"],
     "bool": ["true", "false"],
-    "text": ["'a'", "'ab'", "''", "'Beta'", "'7'", "'b'", "'é'", "'日'", "'ß'", "'%'", "'\\'", "' '",
-             "'a\\'", "'it''s'", "'🙂'", "'A'", "'_'", "'2024-02-29'", "','"],
+    "text": ["'a'", "'ab'", "''", "'Beta'", "'7'", "'b'", "'é'", "'日'", "'ß'", "'%'", "'\\'",
+        "' '", "'a\\'", "'it''s'", "'🙂'", "'A'", "'_'", "'2024-02-29'", "','"],
     "bin": ["X'61'", "X'00ff'", "X''", "X'61626162'"],
     "date": ["date '2024-02-29'", "date '1969-12-31'", "date '1970-01-01'", "date '0001-01-01'"],
-    "time": ["arrow_cast('12:34:56', 'Time64(Nanosecond)')", "arrow_cast('00:00:00.5', 'Time64(Microsecond)')",
-             "arrow_cast('23:59:59', 'Time32(Second)')"],
+    "time": ["arrow_cast('12:34:56', 'Time64(Nanosecond)')",
+        "arrow_cast('00:00:00.5', 'Time64(Microsecond)')",
+        "arrow_cast('23:59:59', 'Time32(Second)')"],
     "stamp": ["timestamp '2024-03-10 02:30:00'", "timestamp '1969-12-31 23:59:59.999'",
-              "timestamp(3) '1970-01-01 00:00:00'", "timestamp(0) '1900-01-01 00:00:00'",
-              "timestamp(9) '2024-11-03 06:00:00.123456789'"],
-    "zoned": ["arrow_cast('2024-03-10T07:30:00Z', 'Timestamp(Microsecond, Some(\"UTC\"))')",
-              "arrow_cast('1969-12-31 23:59:59.5', 'Timestamp(Millisecond, Some(\"America/New_York\"))')"],
-    "span": ["arrow_cast(1, 'Duration(Second)')", "arrow_cast(-86400000, 'Duration(Millisecond)')"],
+        "timestamp(3) '1970-01-01 00:00:00'", "timestamp(0) '1900-01-01 00:00:00'",
+        "timestamp(9) '2024-11-03 06:00:00.123456789'"],
+    "zoned": ['arrow_cast(\'2024-03-10T07:30:00Z\', \'Timestamp(Microsecond, Some("UTC"))\')',
+        'arrow_cast(\'1969-12-31 23:59:59.5\', \'Timestamp(Second, Some("America/New_York"))\')'],
+    "span": ["arrow_cast(1, 'Duration(Second)')",
+        "arrow_cast(-86400000, 'Duration(Millisecond)')"],
     "ints": ["make_array(1, 2)", "make_array(0)", "[1, 7]"],
     "texts": ["make_array('a', 'b')", "['a']"],
     "floats": ["make_array(1.5, 0.0)", "[0.5]"],
     "struct": ["st"],
+    "moment": ["'2024-02-29'", "'1969-12-31 23:59:59.5'", "'2024-03-10T02:30:00Z'"],
+    "numeral": ["'7'", "'-1.5'", "'128'"],
 }  # fmt: skip
 WORDS = {
     "compare": ["=", "<>", "<", "<=", ">", ">=", "="],
     "like": ["LIKE", "ILIKE", "NOT LIKE", "NOT ILIKE"],
-    "pattern": ["'a%'", "'%a'", "'%a%'", "'_'", "'%\\'", "'%\\\\'", "'a\\%'", "'%\\%%'", "'\\_%'", "'%'", "''",
-                "'%é_'", "'_日%'", "'a'", "'A%b'", "'%ß%'", "'C:\\\\%'", "'a\\\\'", "'a\\'", "'%_a'"],
-    "regex": ["'^a'", "'a$'", "'[a-b]+'", "'\\d'", "'\\w+'", "'^\\s*$'", "'(a)(b)?'", "'.'", "'^.$'", "''",
-              "'\\bab'", "'\\\\'", "'a|é'", "'(?i)A'", "'x.y'", "'[^a]'", "'\\p{L}'", "'b*'"],
+    "pattern": ["'a%'", "'%a'", "'%a%'", "'_'", "'%\\'", "'%\\\\'", "'a\\%'", "'%\\%%'", "'\\_%'",
+        "'%'", "''", "'%é_'", "'_日%'", "'a'", "'A%b'", "'%ß%'", "'C:\\\\%'", "'a\\\\'", "'a\\'",
+        "'%_a'"],
+    "regex": ["'^a'", "'a$'", "'[a-b]+'", "'\\d'", "'\\w+'", "'^\\s*$'", "'(a)(b)?'", "'.'",
+        "'^.$'", "''", "'\\bab'", "'\\\\'", "'a|é'", "'(?i)A'", "'x.y'", "'[^a]'", "'\\p{L}'",
+        "'b*'"],
     "flags": ["'i'", "'g'", "'gi'", "'s'"],
     "few": ["0", "1", "2", "3", "-1", "-2", "5", "8"],
     "places": ["0", "1", "2", "-1", "3"],
-    "part": ["'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'week'", "'dow'", "'doy'",
-             "'quarter'", "'epoch'", "'millisecond'", "'microsecond'", "'nanosecond'", "'isodow'"],
+    "part": ["'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'week'", "'dow'",
+        "'doy'", "'quarter'", "'epoch'", "'millisecond'", "'microsecond'", "'nanosecond'",
+        "'isodow'"],
     "unit": ["'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'",
-             "'millisecond'", "'microsecond'"],
-    "interval": ["interval '1 day'", "interval '1 month'", "interval '-1 month'", "interval '2 hours'",
-                 "interval '1 year 2 days 3 seconds'", "interval '1 millisecond'", "interval '-36 hours'"],
+        "'millisecond'", "'microsecond'"],
+    "interval": ["interval '1 day'", "interval '1 month'", "interval '-1 month'",
+        "interval '2 hours'", "interval '1 year 2 days 3 seconds'", "interval '1 millisecond'",
+        "interval '-36 hours'"],
     "int_type": ["tinyint", "smallint", "int", "bigint", "tinyint unsigned", "smallint unsigned",
-                 "int unsigned", "bigint unsigned", "bigint", "bigint"],
+        "int unsigned", "bigint unsigned", "bigint", "bigint"],
     "float_type": ["float", "double", "double"],
-    "dec_type": ["decimal(10,2)", "decimal(5,0)", "decimal(38,10)", "decimal(20,4)", "decimal(38,0)"],
+    "dec_type": ["decimal(10,2)", "decimal(5,0)", "decimal(38,10)", "decimal(20,4)",
+        "decimal(38,0)"],
     "stamp_type": ["timestamp(0)", "timestamp(3)", "timestamp(6)", "timestamp(9)", "timestamp"],
     "arrow_int": ["Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"],
     "arrow_float": ["Float16", "Float32", "Float64"],
-    "arrow_dec": ["Decimal128(10, 2)", "Decimal128(38, 3)", "Decimal256(50, 5)", "Decimal256(76, 0)"],
+    "arrow_dec": ["Decimal128(10, 2)", "Decimal128(38, 3)", "Decimal256(50, 5)",
+        "Decimal256(76, 0)"],
     "arrow_text": ["Utf8", "LargeUtf8", "Utf8View"],
     "arrow_bin": ["Binary", "LargeBinary", "FixedSizeBinary(4)", "BinaryView"],
     "arrow_date": ["Date32", "Date64"],
-    "arrow_time": ["Time32(Second)", "Time32(Millisecond)", "Time64(Microsecond)", "Time64(Nanosecond)"],
-    "arrow_stamp": [f"Timestamp({unit}, None)" for unit in ("Second", "Millisecond", "Microsecond", "Nanosecond")],
-    "arrow_zoned": [f'Timestamp({unit}, Some("{zone}"))'
-                    for unit in ("Second", "Millisecond", "Microsecond", "Nanosecond")
-                    for zone in ("UTC", "America/New_York", "+05:30")],
-    "arrow_span": [f"Duration({unit})" for unit in ("Second", "Millisecond", "Microsecond", "Nanosecond")],
+    "arrow_time": ["Time32(Second)", "Time32(Millisecond)", "Time64(Microsecond)",
+        "Time64(Nanosecond)"],
+    "arrow_stamp": ["Timestamp(Second, None)", "Timestamp(Millisecond, None)",
+        "Timestamp(Microsecond, None)", "Timestamp(Nanosecond, None)"],
+    "arrow_zoned": ['Timestamp(Second, Some("UTC"))',
+        'Timestamp(Second, Some("America/New_York"))', 'Timestamp(Second, Some("+05:30"))',
+        'Timestamp(Millisecond, Some("UTC"))', 'Timestamp(Millisecond, Some("America/New_York"))',
+        'Timestamp(Millisecond, Some("+05:30"))', 'Timestamp(Microsecond, Some("UTC"))',
+        'Timestamp(Microsecond, Some("America/New_York"))',
+        'Timestamp(Microsecond, Some("+05:30"))', 'Timestamp(Nanosecond, Some("UTC"))',
+        'Timestamp(Nanosecond, Some("America/New_York"))',
+        'Timestamp(Nanosecond, Some("+05:30"))'],
+    "arrow_span": ["Duration(Second)", "Duration(Millisecond)", "Duration(Microsecond)",
+        "Duration(Nanosecond)"],
     "trunc_text": ["'day'", "'month'"],
 }  # fmt: skip
 
 # What a value of a class may be cast from, besides its own class.
 CAST_FROM = {
-    "int": [*NUMBERS, "bool", "text", "date", "time", "stamp", "span"],
-    "float": [*NUMBERS, "text", "bool"],
-    "dec": [*NUMBERS, "text", "bool"],
+    "int": [*NUMBERS, "bool", "numeral", "numeral", "date", "time", "stamp", "span"],
+    "float": [*NUMBERS, "numeral", "bool"],
+    "dec": [*NUMBERS, "numeral", "bool"],
     "text": ["plain", "plain", "span", "list", "struct", "bin"],
     "bool": [*NUMBERS, "text"],
     "bin": ["text", "int"],
-    "date": ["stamp", "zoned", "text", "int"],
-    "time": ["stamp", "zoned", "text", "int"],
-    "stamp": ["date", "zoned", "text", "int", "float", "dec"],
-    "zoned": ["date", "stamp", "text", "int"],
-    "span": ["int", "text"],
+    "date": ["stamp", "zoned", "moment", "moment", "int"],
+    "time": ["stamp", "zoned", "moment"],
+    "stamp": ["date", "zoned", "moment", "moment", "int", "float", "dec"],
+    "zoned": ["date", "stamp", "moment", "int"],
+    "span": ["int"],
 }
 CAST_TO = {
     "int": ("{int_type}", "{arrow_int}"),
@@ -137,9 +161,9 @@ RULES = {
         2 ({int} % {literal:int})
         1 ({int} / {int})
         1 (- {int})
-        1 ({int} & {int})
-        1 ({int} | {int})
-        1 ({int} ^ {int})
+        1 coalesce({int} & {int})
+        1 coalesce({int} | {int})
+        1 coalesce({int} ^ {int})
         1 ({int} << {few})
         1 ({int} >> {few})
         2 abs({int})
@@ -178,8 +202,8 @@ RULES = {
         1 ({float} % {float})
         1 (- {float})
         2 abs({float})
-        1 ceil({real})
-        1 floor({real})
+        1 coalesce(ceil({real}))
+        1 coalesce(floor({real}))
         2 round({real})
         2 round({float}, {places})
         1 trunc({float})
@@ -221,8 +245,8 @@ RULES = {
         2 ({dec} % {dec})
         1 (- {dec})
         2 abs({dec})
-        1 ceil({dec})
-        1 floor({dec})
+        1 coalesce(ceil({dec}))
+        1 coalesce(floor({dec}))
         1 signum({dec})
         1 round({dec})
         1 round({dec}, {places})
@@ -314,9 +338,9 @@ RULES = {
         2 rpad({text}, {few}, {literal:text})
         2 left({text}, {few})
         2 right({text}, {few})
-        3 substr({text}, {few}, {few})
-        1 substr({text}, {few})
-        1 substr({text}, {int}, 3)
+        3 coalesce(substr({text}, {few}, {few}))
+        1 coalesce(substr({text}, {few}))
+        1 coalesce(substr({text}, arrow_cast({int}, 'Int64'), 3))
         2 split_part({text}, {literal:text}, {few})
         1 translate({text}, {literal:text}, {literal:text})
         3 ({text} || {text})
@@ -333,12 +357,13 @@ RULES = {
         2 arrow_typeof({any})
     """,
     "bin": """
-        1 decode({text}, 'hex')
+        1 decode(encode({bin}, 'hex'), 'hex')
+        1 decode(encode({text}, 'base64'), 'base64')
     """,
     "date": """
         3 coalesce({date} + {interval})
         2 coalesce({date} - {interval})
-        2 to_date({text})
+        2 to_date({moment})
         2 to_date({day})
         1 ({date} + {few})
         1 coalesce(date_trunc({unit}, {date}))
@@ -355,7 +380,7 @@ RULES = {
         1 date_bin(interval '1 month', {stamp}, {literal:stamp})
         1 to_timestamp({int})
         1 to_timestamp({float})
-        2 to_timestamp({text})
+        2 to_timestamp({moment})
         1 to_timestamp_millis({int})
         1 to_timestamp_seconds({day})
         1 to_timestamp_micros({stamp})
@@ -378,7 +403,6 @@ RULES = {
         1 ({stamp} - {date})
         1 ({span} + {span})
         1 ({span} - {span})
-        1 (- {span})
     """,
     "ints": """
         2 make_array({int}, {int})
@@ -393,6 +417,14 @@ RULES = {
         1 make_array({float}, {num})
     """,
     "struct": "",
+    "moment": """
+        4 CAST({day} AS string)
+        1 CAST({time} AS string)
+    """,
+    "numeral": """
+        4 CAST({num} AS string)
+        1 {text}
+    """,
 }
 # Of every class; {same} is the class itself.
 FOR_ALL = """

@@ -1,4 +1,4 @@
-"""What both engines make of an expression, where they differ, and the smallest form that differs."""
+"""What both engines make of an expression, and the smallest form where they differ."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def shown(array: pa.Array) -> list[Any]:
     if pa.types.is_struct(kind):
         fields = [shown(field) for field in array.flatten()]
         rows = zip(*fields, strict=True) if fields else [() for _ in array]
-        return [row if known else None for row, known in zip(rows, array.is_valid().to_pylist(), strict=True)]
+        known = array.is_valid().to_pylist()
+        return [row if there else None for row, there in zip(rows, known, strict=True)]
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         items = iter(shown(array.flatten()))
         lengths = array.value_lengths().to_pylist()
@@ -156,8 +157,11 @@ class Engines:
         return self.values([node])[0]
 
     def filter(self, node: Node) -> tuple[Outcome, Outcome]:
-        sql = node.sql()
-        return self.pair(lambda d: Outcome(d.to_table(columns=["id"], filter=sql)["id"].to_pylist()))
+        def run(dataset: Any) -> Outcome:
+            rows = dataset.to_table(columns=["id"], filter=node.sql())
+            return Outcome(rows["id"].to_pylist())
+
+        return self.pair(run)
 
     def count(self, node: Node) -> tuple[Outcome, Outcome]:
         sql = node.sql()
@@ -251,7 +255,8 @@ def shrink(node: Node, differs: Callable[[Node], bool], free: bool) -> Node:
 
 LEAVES = {"int": "i32", "float": "f64", "dec": "dec", "bool": "b", "text": "t", "bin": "bin",
           "date": "d32", "time": "tm_us", "stamp": "ts_us", "zoned": "z_us", "span": "du_us",
-          "ints": "li", "texts": "lw", "floats": "lf", "struct": "st"}  # fmt: skip
+          "ints": "li", "texts": "lw", "floats": "lf", "struct": "st", "moment": "tt",
+          "numeral": "tn"}  # fmt: skip
 
 
 def _smaller(node: Node, slot: str | None) -> Iterator[Node]:
@@ -266,7 +271,8 @@ def _smaller(node: Node, slot: str | None) -> Iterator[Node]:
     slots = SLOT.findall(node.template)
     for at, child in enumerate(node.children):
         for form in _smaller(child, slots[at]):
-            yield Node(node.kind, node.template, (*node.children[:at], form, *node.children[at + 1 :]))
+            children = (*node.children[:at], form, *node.children[at + 1 :])
+            yield Node(node.kind, node.template, children)
 
 
 def _may_stand(kind: str, slot: str | None) -> bool:

@@ -66,7 +66,8 @@ class Block:
             if found.error is None and count.error is None and len(found.value) != count.value:
                 self.tallies[f"{engine} counts other rows than it finds"] += 1
                 if engine == "glaive":
-                    self.differences.append(Difference(self.seed, "count", "values", node, count, found))
+                    wrong = Difference(self.seed, "count", "values", node, count, found)
+                    self.differences.append(wrong)
 
     def see_update(self, node: Node) -> None:
         def again(form: Node) -> Any:
@@ -80,7 +81,8 @@ class Block:
             self.tallies[f"{verb}: as its value"] += 1
             return
         if kind is None:
-            self.tallies[f"{verb}: both refuse" if pair[0].error is not None else f"{verb}: same"] += 1
+            same = "same" if pair[0].error is None else "both refuse"
+            self.tallies[f"{verb}: {same}"] += 1
             return
         self.known[node] = kind
         difference = self.engines.difference(verb, node, kind, again)
