@@ -1,0 +1,74 @@
+"""Runs the snippets of the documents, so that they stay true."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from command import run
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTIONAL = ("duckdb", "polars")
+
+
+def blocks_of(document):
+    """(line, language, text) of each block of code."""
+    text = (ROOT / document).read_text()
+    return [(text[: m.start()].count("\n") + 2, m[1], m[2]) for m in BLOCK.finditer(text)]
+
+
+def lacks_module(code):
+    imported = [name for name in OPTIONAL if re.search(rf"^import {name}$", code, re.MULTILINE)]
+    return any(importlib.util.find_spec(name) is None for name in imported)
+
+
+def run_python(document, line, code, names):
+    """Errors name the document and its line."""
+    exec(compile("\n" * (line - 1) + code, str(ROOT / document), "exec"), names)
+
+
+def run_commands(code):
+    for words in (shlex.split(line, comments=True) for line in code.splitlines()):
+        assert words[0] == "glaive"
+        run(*words[1:])
+
+
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/verbs.md", "docs/distributed_writes.md", "docs/column_writes.md"]
+)
+def test_snippets_run(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLAIVE_DURABILITY", "none")
+    names = {"__name__": "snippets"}
+    blocks = blocks_of(document)
+    assert any(language == "python" for _, language, _ in blocks)
+    for line, language, code in blocks:
+        if language == "sh":
+            run_commands(code)
+        if language == "python" and not lacks_module(code):
+            run_python(document, line, code, names)
+
+
+def test_readme_compacts_to_one_fragment(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    line, _, code = next(block for block in blocks_of("README.md") if block[1] == "python")
+    run_python("README.md", line, code, {})
+    printed = capsys.readouterr().out
+    assert "fragments_removed=100, fragments_added=1," in printed
+    assert "{'id': [5, 500, 995]}" in printed
+
+
+def test_settings_names_every_environment_variable():
+    sources = [
+        path
+        for folder in ("src", "python", "tests")
+        for ending in ("*.cc", "*.h", "*.py")
+        for path in (ROOT / folder).rglob(ending)
+    ]
+    quoted = re.compile(r"""["']((?:GLAIVE|LANCE)_[A-Z_]+)["']""")
+    used = {name for path in sources for name in quoted.findall(path.read_text())}
+    documented = set(re.findall(r"`(\w+)`", (ROOT / "docs/settings.md").read_text()))
+    assert {"GLAIVE_DURABILITY", "LANCE_IMPL"} <= used
+    assert not used - documented
