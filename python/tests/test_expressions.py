@@ -283,6 +283,19 @@ dec + i
 ts - ts
 d - d
 i << 2
+u >> 1
+u >> i8
+coalesce(i & 3)
+coalesce(u & id)
+coalesce(u16 & i8)
+coalesce(i8 | 1 & 6 ^ 3)
+coalesce(id | 1 << 2)
+coalesce(i ^ 5)
+coalesce(1.0 & i8)
+coalesce(f & f32)
+coalesce(~i)
+i & 3
+coalesce(case -1 when i then 'less' when -i then 'zero' else 'more' end)
 s || i
 concat(s, i, NULL)
 concat_ws('-', s, i, 'x')

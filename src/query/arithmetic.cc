@@ -1,7 +1,5 @@
 #include <utility>
 
-#include <arrow/array.h>
-#include <arrow/builder.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
@@ -44,60 +42,6 @@ arrow::Result<BoundPtr> BindConcat(BoundPtr left, BoundPtr right) {
       type);
 }
 
-// Bits that are shifted out are gone, and shifts go round the width of the type.
-template <typename T>
-arrow::Result<arrow::Datum> ShiftRows(const arrow::Array& left, const arrow::Array& right,
-                                      bool to_left, const TypePtr& type) {
-  using Array = typename arrow::CTypeTraits<T>::ArrayType;
-  const auto& values = static_cast<const Array&>(left);
-  const auto& shifts = static_cast<const Array&>(right);
-  typename arrow::CTypeTraits<T>::BuilderType builder(type, arrow::default_memory_pool());
-  ARROW_RETURN_NOT_OK(builder.Reserve(left.length()));
-  for (int64_t i = 0; i < left.length(); ++i) {
-    if (left.IsNull(i) || right.IsNull(i)) {
-      builder.UnsafeAppendNull();
-      continue;
-    }
-    const auto by = static_cast<uint64_t>(shifts.Value(i)) % (8 * sizeof(T));
-    const auto wide = static_cast<int64_t>(values.Value(i));
-    builder.UnsafeAppend(to_left ? static_cast<T>(static_cast<uint64_t>(wide) << by)
-                                 : static_cast<T>(values.Value(i) >> by));
-  }
-  ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
-  return arrow::Datum(std::move(result));
-}
-
-arrow::Result<arrow::Datum> Shift(std::span<const arrow::Datum> sides, int64_t num_rows,
-                                  bool to_left, const TypePtr& type) {
-  ARROW_ASSIGN_OR_RAISE(const auto left, ToArray(sides[0], num_rows));
-  ARROW_ASSIGN_OR_RAISE(const auto right, ToArray(sides[1], num_rows));
-  switch (type->id()) {
-    case arrow::Type::INT8: return ShiftRows<int8_t>(*left, *right, to_left, type);
-    case arrow::Type::INT16: return ShiftRows<int16_t>(*left, *right, to_left, type);
-    case arrow::Type::INT32: return ShiftRows<int32_t>(*left, *right, to_left, type);
-    case arrow::Type::INT64: return ShiftRows<int64_t>(*left, *right, to_left, type);
-    case arrow::Type::UINT8: return ShiftRows<uint8_t>(*left, *right, to_left, type);
-    case arrow::Type::UINT16: return ShiftRows<uint16_t>(*left, *right, to_left, type);
-    case arrow::Type::UINT32: return ShiftRows<uint32_t>(*left, *right, to_left, type);
-    default: return ShiftRows<uint64_t>(*left, *right, to_left, type);
-  }
-}
-
-arrow::Result<BoundPtr> BindShift(BinaryOperator op, BoundPtr left, BoundPtr right) {
-  const auto is_integer = [](const BoundPtr& node) {
-    return arrow::is_integer(node->type()->id());
-  };
-  if (!is_integer(left) || !is_integer(right)) return NoArithmetic(left, right);
-  const TypePtr type = NumberType(left->type(), right->type());
-  if (!arrow::is_integer(type->id())) return NoArithmetic(left, right);
-  const bool to_left = op == BinaryOperator::kShiftLeft;
-  const Kernel kernel = [to_left, type](std::span<const arrow::Datum> sides, int64_t num_rows) {
-    return Shift(sides, num_rows, to_left, type);
-  };
-  return MakeKernel(kernel, {MakeCast(std::move(left), type), MakeCast(std::move(right), type)},
-                    type);
-}
-
 // The least integer divided by -1 has no value; Arrow's unchecked kernel makes it 0.
 const char* KernelOf(BinaryOperator op, const arrow::DataType& type) {
   switch (op) {
@@ -122,9 +66,7 @@ arrow::Result<BoundPtr> BindNegation(BoundPtr operand) {
 
 arrow::Result<BoundPtr> BindArithmetic(BinaryOperator op, BoundPtr left, BoundPtr right) {
   if (op == BinaryOperator::kConcat) return BindConcat(std::move(left), std::move(right));
-  if (op == BinaryOperator::kShiftLeft || op == BinaryOperator::kShiftRight) {
-    return BindShift(op, std::move(left), std::move(right));
-  }
+  if (op >= BinaryOperator::kShiftLeft) return BindBits(op, std::move(left), std::move(right));
   ARROW_ASSIGN_OR_RAISE(BoundPtr of_time, BindTimeArithmetic(op, left, right));
   if (of_time != nullptr) return of_time;
   const auto fits = [](const BoundPtr& node) { return IsNumber(*node->type()) || IsNull(node); };

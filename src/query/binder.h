@@ -62,8 +62,10 @@ class Binder {
 // As a condition: a null is unknown. Errors: InvalidInput naming the operator that takes it.
 arrow::Result<BoundPtr> AsBoolean(BoundPtr node, std::string_view op);
 
-// + - * / % << >> ||
+// + - * / % || << >> & | ^
 arrow::Result<BoundPtr> BindArithmetic(sql::BinaryOperator op, BoundPtr left, BoundPtr right);
+// << >> & | ^
+arrow::Result<BoundPtr> BindBits(sql::BinaryOperator op, BoundPtr left, BoundPtr right);
 arrow::Result<BoundPtr> BindNegation(BoundPtr operand);
 // Of decimals, or of integers beside them.
 arrow::Result<BoundPtr> BindDecimalArithmetic(sql::BinaryOperator op, BoundPtr left,

@@ -295,6 +295,8 @@ TEST_F(FilterTest, RefusesWhatPylanceRefuses) {
       {"i AND b", "AND needs a boolean, not Int32"},
       {"true = i > 0", "comparison operation Boolean = Int32"},
       {"-u8 < 0", "signed numbers, not UInt8"},
+      {"i & 3 = 3", "& is not supported outside of a function's arguments; coalesce(a & b) is"},
+      {"coalesce(f & f32) = 3", "common type for bitwise operation Float64 and Float32"},
       {"i LIKE '7'", "LIKE expression"},
       {"nope = 1", "No field named nope"},
       {"id < 5 OR nope = 1", "nope"},

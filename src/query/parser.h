@@ -24,7 +24,8 @@ enum Precedence : int {
   kIs = 17,
   kLike = 19,
   kCompare = 20,  // IN and BETWEEN too
-  kShift = 22,
+  kBitOr = 21,
+  kShift = 22,  // and ^
   kBitAnd = 23,
   kSum = 30,
   kProduct = 40,
@@ -70,6 +71,7 @@ class Parser {
 
   // sql_forms.cc: what only arguments of functions may hold.
   arrow::Result<ExpressionPtr> ParseForm(bool* is_form);
+  arrow::Result<ExpressionPtr> ParseNegativeCase(bool* is_form);
   arrow::Result<ExpressionPtr> ParseCase();
   arrow::Result<ExpressionPtr> ParseInterval();
   arrow::Result<ExpressionPtr> ParseExtract();

@@ -56,8 +56,11 @@ enum class BinaryOperator : uint8_t {
   kDivide,
   kModulo,
   kConcat,
-  kShiftLeft,
+  kShiftLeft,  // from here on: of bits
   kShiftRight,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
 };
 
 struct Binary {

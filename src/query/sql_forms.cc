@@ -134,6 +134,21 @@ arrow::Result<ExpressionPtr> Parser::ParseForm(bool* is_form) {
     ++at_;
     return (this->*form.parse)();
   }
+  return Peek().IsWord("CASE") && Peek(1).IsSymbol("-") ? ParseNegativeCase(is_form) : nullptr;
+}
+
+// CASE -1 WHEN, where a column named case may be what something is taken from.
+arrow::Result<ExpressionPtr> Parser::ParseNegativeCase(bool* is_form) {
+  const size_t begin = at_++;
+  const int nesting = nesting_;
+  if (functions_ > 0) {
+    if (auto parsed = ParseCase(); parsed.ok()) {
+      *is_form = true;
+      return parsed;
+    }
+  }
+  at_ = begin;
+  nesting_ = nesting;
   return nullptr;
 }
 

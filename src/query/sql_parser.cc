@@ -19,25 +19,18 @@ struct SymbolOperator {
   BinaryOperator op;
   Precedence precedence;
 };
-constexpr std::array<SymbolOperator, 16> kOperators = {{
-    {"=", BinaryOperator::kEqual, kCompare},
-    {"==", BinaryOperator::kEqual, kCompare},
-    {"!=", BinaryOperator::kNotEqual, kCompare},
-    {"<>", BinaryOperator::kNotEqual, kCompare},
-    {"<", BinaryOperator::kLess, kCompare},
-    {"<=", BinaryOperator::kLessEqual, kCompare},
-    {">", BinaryOperator::kGreater, kCompare},
-    {">=", BinaryOperator::kGreaterEqual, kCompare},
-    {"<<", BinaryOperator::kShiftLeft, kShift},
-    {">>", BinaryOperator::kShiftRight, kShift},
-    {"+", BinaryOperator::kAdd, kSum},
-    {"-", BinaryOperator::kSubtract, kSum},
-    {"*", BinaryOperator::kMultiply, kProduct},
-    {"/", BinaryOperator::kDivide, kProduct},
-    {"%", BinaryOperator::kModulo, kProduct},
+constexpr std::array<SymbolOperator, 19> kOperators = {{
+    {"=", BinaryOperator::kEqual, kCompare},     {"==", BinaryOperator::kEqual, kCompare},
+    {"!=", BinaryOperator::kNotEqual, kCompare}, {"<>", BinaryOperator::kNotEqual, kCompare},
+    {"<", BinaryOperator::kLess, kCompare},      {"<=", BinaryOperator::kLessEqual, kCompare},
+    {">", BinaryOperator::kGreater, kCompare},   {">=", BinaryOperator::kGreaterEqual, kCompare},
+    {"<<", BinaryOperator::kShiftLeft, kShift},  {">>", BinaryOperator::kShiftRight, kShift},
+    {"|", BinaryOperator::kBitOr, kBitOr},       {"^", BinaryOperator::kBitXor, kShift},
+    {"&", BinaryOperator::kBitAnd, kBitAnd},     {"+", BinaryOperator::kAdd, kSum},
+    {"-", BinaryOperator::kSubtract, kSum},      {"*", BinaryOperator::kMultiply, kProduct},
+    {"/", BinaryOperator::kDivide, kProduct},    {"%", BinaryOperator::kModulo, kProduct},
     {"||", BinaryOperator::kConcat, kProduct},
 }};
-constexpr std::array<std::string_view, 4> kOtherOperators = {"&", "|", "^", "~"};
 
 const SymbolOperator* OperatorOf(const Token& token) {
   if (token.kind != TokenKind::kSymbol) return nullptr;
@@ -84,9 +77,8 @@ Precedence Parser::NextPrecedence() const {
   const Token& token = Peek();
   if (const SymbolOperator* op = OperatorOf(token)) return op->precedence;
   if (token.kind == TokenKind::kSymbol) {
-    if (token.IsSymbol("::") || token.IsSymbol("[")) return kPostfix;
-    return std::ranges::find(kOtherOperators, token.text) != kOtherOperators.end() ? kBitAnd
-                                                                                   : kLowest;
+    if (token.IsSymbol("~")) return kBitAnd;  // to say that it is not supported
+    return token.IsSymbol("::") || token.IsSymbol("[") ? kPostfix : kLowest;
   }
   if (token.IsWord("OR")) return kOr;
   if (token.IsWord("AND")) return kAnd;
@@ -103,6 +95,11 @@ Precedence Parser::NextPrecedence() const {
 
 arrow::Result<ExpressionPtr> Parser::ParseOperator(ExpressionPtr left) {
   if (const SymbolOperator* op = OperatorOf(Peek())) {
+    if (op->op >= BinaryOperator::kBitAnd && functions_ == 0) {
+      return InvalidInput(
+          "Operator {} is not supported outside of a function's arguments; coalesce(a {} b) is: {}",
+          op->symbol, op->symbol, text_);
+    }
     ++at_;
     ARROW_ASSIGN_OR_RAISE(auto right, ParseExpression(op->precedence));
     return Make(Binary{op->op, std::move(left), std::move(right)});

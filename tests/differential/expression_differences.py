@@ -57,6 +57,18 @@ def _beside_float(difference: Difference) -> bool:
     return mixed and (difference.kind in ("values", "type") or fails is not None)
 
 
+def _of_nvl(difference: Difference) -> bool:
+    """Values of several types, or lists, of which pylance makes texts, or which it refuses."""
+    return difference.node.template.startswith(("nvl(", "nvl2("))
+
+
+def _of_null_simplified(difference: Difference) -> bool:
+    """Ours are null where an operand is."""
+    values = [difference.ours.value[at] for at in difference.rows]
+    is_such = re.match(r"(power|log)\(", difference.node.template) is not None
+    return is_such and difference.kind == "values" and values == [None] * len(values)
+
+
 def _only_width(difference: Difference) -> bool:
     ours, theirs = difference.ours.kind, difference.theirs.kind
     return difference.kind == "type" and ours.replace("large_string", "string") == theirs.replace(
@@ -81,7 +93,8 @@ NAMED = [
         "expressions, dictionary columns in functions",
         lambda d: d.kind == "type" and "dictionary" in d.theirs.kind,
     ),
-    Named("expressions, `nvl` and `ifnull`", lambda d: d.node.template.startswith("nvl(")),
+    Named("expressions, `nvl`, `ifnull` and `nvl2`", _of_nvl),
+    Named("expressions, `power(x, 0)` and `log(x, x)` of nulls", _of_null_simplified),
     Named("expressions, `gcd` and `lcm`", _refused_there("overflow in", "gcd|lcm")),
     Named("expressions, `power(0, -1)`", _refused_there("zero raised to a negative power")),
     Named("expressions, `substr` that begins", _refused_there("start position overflow")),
