@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "query/binder.h"
+#include "query/cast.h"
 #include "query/coercion.h"
 
 namespace glaive::query {
@@ -26,11 +27,7 @@ arrow::Result<std::vector<BoundPtr>> Binder::BindAll(const std::vector<sql::Expr
 
 arrow::Result<BoundPtr> Binder::BindNode(const sql::Cast& cast, bool) {
   ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*cast.operand, /*strict=*/false));
-  if (arrow::is_nested(operand->type()->id()) != arrow::is_nested(cast.type->id()) &&
-      !IsNull(operand)) {
-    return InvalidInput("Unsupported CAST from {} to {}", TypeName(*operand->type()),
-                        TypeName(*cast.type));
-  }
+  if (!CanCast(*operand->type(), *cast.type)) return CannotCast(*operand->type(), *cast.type);
   return MakeCast(std::move(operand), cast.type, cast.is_try);
 }
 

@@ -11,7 +11,7 @@
 // Which types meet, as pylance (DataFusion) has it. Errors: InvalidInput naming types and values.
 namespace glaive::query {
 
-// "Int64", "Utf8", "Timestamp(Microsecond, None)": the names in pylance's errors.
+// "Int64", "Utf8", "Timestamp(ns)", "List(Int32)": the names in pylance's errors.
 std::string TypeName(const arrow::DataType& type);
 // The reverse. Errors: InvalidInput.
 arrow::Result<std::shared_ptr<arrow::DataType>> TypeNamed(std::string_view name);

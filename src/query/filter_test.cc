@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "query/checked_array.h"
 #include "testing/matchers.h"
 
 namespace glaive::query {
@@ -84,7 +85,7 @@ std::shared_ptr<arrow::RecordBatch> ColumnsFor(const Filter& filter,
     const size_t dot = column.find('.');
     auto array = batch->GetColumnByName(column.substr(0, dot));
     if (dot != std::string::npos) {
-      const auto& parent = static_cast<const arrow::StructArray&>(*array);
+      const auto& parent = ArrayAs<arrow::StructArray>(*array);
       array = parent.GetFlattenedField(parent.struct_type()->GetFieldIndex(column.substr(dot + 1)))
                   .ValueOrDie();
     }

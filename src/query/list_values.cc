@@ -6,6 +6,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "query/checked_array.h"
 
 namespace glaive::query {
 
@@ -20,13 +21,13 @@ arrow::Result<ListValues> ListValues::Make(const arrow::Datum& value, int64_t nu
   }
   switch (lists.lists_->type_id()) {
     case arrow::Type::LIST:
-      lists.values_ = static_cast<const arrow::ListArray&>(*lists.lists_).values();
+      lists.values_ = ArrayAs<arrow::ListArray>(*lists.lists_).values();
       return lists;
     case arrow::Type::LARGE_LIST:
-      lists.values_ = static_cast<const arrow::LargeListArray&>(*lists.lists_).values();
+      lists.values_ = ArrayAs<arrow::LargeListArray>(*lists.lists_).values();
       return lists;
     case arrow::Type::FIXED_SIZE_LIST:
-      lists.values_ = static_cast<const arrow::FixedSizeListArray&>(*lists.lists_).values();
+      lists.values_ = ArrayAs<arrow::FixedSizeListArray>(*lists.lists_).values();
       return lists;
     default: return Internal("{} is no list", lists.lists_->type()->ToString());
   }
@@ -36,15 +37,15 @@ ListValues::Range ListValues::operator[](int64_t row) const {
   if (is_scalar_) row = 0;
   switch (lists_->type_id()) {
     case arrow::Type::LIST: {
-      const auto& lists = static_cast<const arrow::ListArray&>(*lists_);
+      const auto& lists = ArrayAs<arrow::ListArray>(*lists_);
       return {lists.value_offset(row), lists.value_offset(row + 1)};
     }
     case arrow::Type::LARGE_LIST: {
-      const auto& lists = static_cast<const arrow::LargeListArray&>(*lists_);
+      const auto& lists = ArrayAs<arrow::LargeListArray>(*lists_);
       return {lists.value_offset(row), lists.value_offset(row + 1)};
     }
     default: {
-      const auto& lists = static_cast<const arrow::FixedSizeListArray&>(*lists_);
+      const auto& lists = ArrayAs<arrow::FixedSizeListArray>(*lists_);
       return {lists.value_offset(row), lists.value_offset(row + 1)};
     }
   }

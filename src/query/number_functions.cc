@@ -11,6 +11,7 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "query/checked_array.h"
 #include "query/coercion.h"
 #include "query/functions.h"
 
@@ -43,8 +44,8 @@ arrow::Result<arrow::Datum> MapRows(std::span<const arrow::Datum> values, int64_
   }
   typename arrow::CTypeTraits<T>::BuilderType builder;
   ARROW_RETURN_NOT_OK(builder.Reserve(num_rows));
-  const auto& first = static_cast<const Array&>(*arrays[0]);
-  const auto& second = static_cast<const Array&>(*arrays.back());
+  const auto& first = ArrayAs<Array>(*arrays[0]);
+  const auto& second = ArrayAs<Array>(*arrays.back());
   for (int64_t i = 0; i < num_rows; ++i) {
     if (first.IsNull(i) || second.IsNull(i)) {
       builder.UnsafeAppendNull();

@@ -7,6 +7,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "query/checked_array.h"
 #include "query/coercion.h"
 #include "query/functions.h"
 
@@ -155,7 +156,7 @@ arrow::Result<arrow::Datum> GroupsOf(const arrow::Datum& text, const std::string
   ARROW_ASSIGN_OR_RAISE(const arrow::Datum matched,
                         CallArrow("extract_regex", {arrow::Datum(array)}, &options));
   const auto result = matched.make_array();
-  const auto& groups = static_cast<const arrow::StructArray&>(*result);
+  const auto& groups = ArrayAs<arrow::StructArray>(*result);
   auto values = std::shared_ptr<arrow::ArrayBuilder>();
   ARROW_ASSIGN_OR_RAISE(values, arrow::MakeBuilder(array->type()));
   arrow::ListBuilder builder(arrow::default_memory_pool(), values, arrow::list(array->type()));

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "query/binder.h"
+#include "query/checked_array.h"
 #include "query/coercion.h"
 
 namespace glaive::query {
@@ -84,7 +85,7 @@ arrow::Result<arrow::Datum> AddIntervals(std::span<const arrow::Datum> sides, in
   ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(sides[0], num_rows));
   ARROW_ASSIGN_OR_RAISE(const auto numbers, array->View(counted));
   ARROW_ASSIGN_OR_RAISE(const auto intervals, ToArray(sides[1], num_rows));
-  const auto& of_row = static_cast<const arrow::MonthDayNanoIntervalArray&>(*intervals);
+  const auto& of_row = ArrayAs<arrow::MonthDayNanoIntervalArray>(*intervals);
   arrow::Int64Builder builder;
   ARROW_RETURN_NOT_OK(builder.Reserve(num_rows));
   const int64_t ticks_of_day = TicksOfDay(*type);
@@ -93,8 +94,8 @@ arrow::Result<arrow::Datum> AddIntervals(std::span<const arrow::Datum> sides, in
       builder.UnsafeAppendNull();
       continue;
     }
-    const int64_t ticks = is_day ? static_cast<const arrow::Int32Array&>(*numbers).Value(i)
-                                 : static_cast<const arrow::Int64Array&>(*numbers).Value(i);
+    const int64_t ticks = is_day ? ArrayAs<arrow::Int32Array>(*numbers).Value(i)
+                                 : ArrayAs<arrow::Int64Array>(*numbers).Value(i);
     const auto sum = AddInterval(ticks, of_row.Value(i), sign, ticks_of_day);
     if (!sum)
       return InvalidInput("a date beside an interval leaves what {} holds", TypeName(*type));

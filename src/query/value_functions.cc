@@ -5,6 +5,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "query/cast.h"
 #include "query/coercion.h"
 #include "query/compare.h"
 #include "query/functions.h"
@@ -118,6 +119,8 @@ arrow::Result<BoundPtr> BindArrowCast(std::string_view name, Arguments arguments
   if (is_clock && arrow::is_integer(arguments[0]->type()->id())) {
     arguments[0] = MakeCast(std::move(arguments[0]), arrow::int32());
   }
+  const arrow::DataType& from = *arguments[0]->type();
+  if (!CanCast(from, *type)) return CannotCast(from, *type);
   return MakeCast(std::move(arguments[0]), type, /*is_try=*/name == "arrow_try_cast");
 }
 
