@@ -60,6 +60,12 @@ arrow::Status AppendToSet(const arrow::Scalar& value, arrow::ArrayBuilder* build
   return arrow::Status::OK();
 }
 
+// No set and no comparison knows halves; as floats they are the same numbers.
+BoundPtr Widened(BoundPtr node) {
+  if (node->type()->id() != arrow::Type::HALF_FLOAT) return node;
+  return MakeCast(std::move(node), arrow::float32());
+}
+
 // regexp_match() returns the groups, and null without a match: as a condition it asks for those.
 sql::ExpressionPtr MatchAsCondition(const sql::Expression& expression) {
   using sql::Make;
@@ -272,10 +278,12 @@ arrow::Result<BoundPtr> Binder::InList(BoundPtr operand, std::vector<BoundPtr> l
   const bool of_literals =
       std::ranges::all_of(list, [](const BoundPtr& item) { return AsLiteral(item) != nullptr; });
   if (of_literals && !arrow::is_nested(type->id())) {
+    operand = Widened(std::move(operand));
     std::unique_ptr<arrow::ArrayBuilder> builder;
-    ARROW_RETURN_NOT_OK(arrow::MakeBuilder(arrow::default_memory_pool(), type, &builder));
+    ARROW_RETURN_NOT_OK(
+        arrow::MakeBuilder(arrow::default_memory_pool(), operand->type(), &builder));
     for (const BoundPtr& item : list) {
-      const BoundPtr value = MakeCast(item, type);
+      const BoundPtr value = Widened(MakeCast(item, type));
       if (AsLiteral(value) == nullptr) return InvalidInput("{}", CommonTypeError(operand, item));
       ARROW_RETURN_NOT_OK(AppendToSet(*AsLiteral(value)->value(), builder.get()));
     }
@@ -303,7 +311,6 @@ arrow::Status Binder::Align(BoundPtr& left, BoundPtr& right) const {
     left = std::move(literal);
     return arrow::Status::OK();
   }
-  if (type->id() == arrow::Type::HALF_FLOAT) type = arrow::float32();  // which kernels know
   left = MakeCast(std::move(left), type);
   right = MakeCast(std::move(right), type);
   return arrow::Status::OK();

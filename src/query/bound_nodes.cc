@@ -1,5 +1,6 @@
 #include "query/bound_nodes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -118,7 +119,22 @@ arrow::Result<arrow::Datum> CallArrow(const std::string& function,
                                       const arrow::compute::FunctionOptions* options) {
   arrow::compute::ExecContext context;
   context.set_use_threads(false);
-  return arrow::compute::CallFunction(function, arguments, options, &context);
+  const auto is_half = [](const arrow::Datum& value) {
+    return value.type()->id() == arrow::Type::HALF_FLOAT;
+  };
+  if (std::ranges::none_of(arguments, is_half)) {
+    return arrow::compute::CallFunction(function, arguments, options, &context);
+  }
+  // Few kernels know halves. Each result is rounded to one again, as if they did.
+  std::vector<arrow::Datum> wide = arguments;
+  for (arrow::Datum& value : wide) {
+    if (!is_half(value)) continue;
+    ARROW_ASSIGN_OR_RAISE(value, CastValue(value, arrow::float32(), /*is_try=*/false));
+  }
+  ARROW_ASSIGN_OR_RAISE(arrow::Datum result,
+                        arrow::compute::CallFunction(function, wide, options, &context));
+  if (result.type()->id() != arrow::Type::FLOAT) return result;
+  return CastValue(result, arrow::float16(), /*is_try=*/false);
 }
 
 LiteralNode::LiteralNode(std::shared_ptr<arrow::Scalar> value)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,6 +43,8 @@ std::optional<int64_t> DaysOf(int64_t year, int month, int day);
 // Whether a calendar has the day with that number.
 bool IsCalendarDay(int64_t days);
 
+// A number that is not negative, with zeros in front up to so many digits.
+void AppendPadded(int64_t value, size_t width, std::string* text);
 // 2024-03-05, -0001-12-31, +12345-01-01.
 void AppendDay(int64_t days, std::string* text);
 // 14:00:00, with as many digits of a second as it takes, in threes.

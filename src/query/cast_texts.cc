@@ -87,12 +87,6 @@ std::string DecimalText(std::string digits, int scale) {
   return is_negative ? "-" + digits : digits;
 }
 
-void AppendPadded(int64_t value, size_t width, std::string* text) {
-  const std::string digits = std::to_string(value);
-  if (digits.size() < width) text->append(width - digits.size(), '0');
-  *text += digits;
-}
-
 // 2 days 0 hours -3 mins -4.500 secs: every part has the sign of the whole.
 std::string DurationText(int64_t ticks, int64_t per_second, int digits) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();

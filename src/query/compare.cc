@@ -17,6 +17,7 @@
 #include <arrow/util/bitmap_ops.h>
 
 #include "core/error.h"
+#include "query/cast.h"
 
 namespace glaive::query {
 namespace {
@@ -204,6 +205,11 @@ arrow::Result<std::shared_ptr<arrow::Array>> OneValue(const arrow::Scalar& scala
 
 arrow::Result<arrow::Datum> Compare(BinaryOperator op, const arrow::Datum& left,
                                     const arrow::Datum& right) {
+  if (left.type()->id() == arrow::Type::HALF_FLOAT && left.type()->Equals(*right.type())) {
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum a, CastValue(left, arrow::float32(), false));
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum b, CastValue(right, arrow::float32(), false));
+    return Compare(op, a, b);
+  }
   if (!IsOurs(*left.type()) || !left.type()->Equals(*right.type())) {
     return arrow::compute::CallFunction(KernelOf(op), {left, right});
   }
