@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "query/binder.h"
+#include "query/checked_array.h"
 #include "query/coercion.h"
 
 namespace glaive::query {
@@ -47,8 +48,8 @@ template <typename T>
 arrow::Result<arrow::Datum> OperateRows(BinaryOperator op, const arrow::Array& left,
                                         const arrow::Array& right, const TypePtr& type) {
   using Array = typename arrow::CTypeTraits<T>::ArrayType;
-  const auto& a = static_cast<const Array&>(left);
-  const auto& b = static_cast<const Array&>(right);
+  const auto& a = ArrayAs<Array>(left);
+  const auto& b = ArrayAs<Array>(right);
   typename arrow::CTypeTraits<T>::BuilderType builder(type, arrow::default_memory_pool());
   ARROW_RETURN_NOT_OK(builder.Reserve(left.length()));
   for (int64_t i = 0; i < left.length(); ++i) {

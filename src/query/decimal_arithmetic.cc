@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "query/binder.h"
+#include "query/checked_array.h"
 #include "query/coercion.h"
 
 namespace glaive::query {
@@ -65,8 +66,8 @@ arrow::Result<arrow::Datum> Rows(BinaryOperator op, const Plan& plan,
                                  std::span<const arrow::Datum> sides, int64_t num_rows) {
   ARROW_ASSIGN_OR_RAISE(const auto left, ToArray(sides[0], num_rows));
   ARROW_ASSIGN_OR_RAISE(const auto right, ToArray(sides[1], num_rows));
-  const auto& a = static_cast<const arrow::Decimal256Array&>(*left);
-  const auto& b = static_cast<const arrow::Decimal256Array&>(*right);
+  const auto& a = ArrayAs<arrow::Decimal256Array>(*left);
+  const auto& b = ArrayAs<arrow::Decimal256Array>(*right);
   const Decimal256 left_up(Decimal256::GetScaleMultiplier(plan.left_up));
   const Decimal256 right_up(Decimal256::GetScaleMultiplier(plan.right_up));
   arrow::Decimal256Builder builder(arrow::decimal256(76, plan.scale));

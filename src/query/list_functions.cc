@@ -11,6 +11,7 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "query/checked_array.h"
 #include "query/coercion.h"
 #include "query/compare.h"
 #include "query/functions.h"
@@ -284,7 +285,7 @@ arrow::Result<BoundPtr> BindElement(std::string_view name, Arguments arguments) 
                            int64_t num_rows) -> arrow::Result<arrow::Datum> {
     ARROW_ASSIGN_OR_RAISE(const ListValues lists, ListValues::Make(values[0], num_rows));
     ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(values[1], num_rows));
-    const auto& positions = static_cast<const arrow::Int64Array&>(*array);
+    const auto& positions = ArrayAs<arrow::Int64Array>(*array);
     arrow::Int64Builder taken;
     for (int64_t row = 0; row < num_rows; ++row) {
       const auto range = lists.IsNull(row) ? ListValues::Range{0, 0} : lists[row];
