@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "query/coercion.h"
 #include "query/functions.h"
+#include "query/letter_case.h"
 #include "query/text_values.h"
 #include "query/utf8.h"
 
@@ -89,7 +90,12 @@ arrow::Status TakeTexts(std::string_view name, Arguments& arguments) {
 arrow::Result<BoundPtr> BindCase(std::string_view name, Arguments arguments) {
   ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
   TypePtr type = arguments[0]->type();
-  return MakeCall("utf8_" + std::string(name), std::move(arguments), std::move(type));
+  const auto append = name == "upper"   ? &AppendUpper
+                      : name == "lower" ? &AppendLower
+                                        : &AppendCapitalized;
+  return MapTexts(
+      std::move(arguments), type,
+      [append](const auto& texts, int64_t row, std::string* out) { append(texts[0][row], out); });
 }
 
 arrow::Result<BoundPtr> BindReverse(std::string_view name, Arguments arguments) {
@@ -453,7 +459,8 @@ arrow::Result<BoundPtr> BindSplitPart(std::string_view name, Arguments arguments
       1);
 }
 
-constexpr std::array<Function, 31> kFunctions = {{
+constexpr std::array<Function, 32> kFunctions = {{
+    {"initcap", 1, 1, &BindCase},
     {"lower", 1, 1, &BindCase},
     {"upper", 1, 1, &BindCase},
     {"reverse", 1, 1, &BindReverse},
