@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -68,7 +69,7 @@ arrow::Result<BoundPtr> BindFloat(std::string_view name, Arguments arguments) {
   // A literal beside a column of 32 bits does not make it wider.
   if (arguments.size() == 2 && AsLiteral(arguments[1]) != nullptr) type = arguments[0]->type();
   if (arguments.size() == 2 && AsLiteral(arguments[0]) != nullptr) type = arrow::float64();
-  if (arguments.size() == 2 && name.starts_with("pow")) type = arrow::float64();
+  if (arguments.size() == 2 && name == "log") type = arguments[1]->type();
   for (BoundPtr& argument : arguments) argument = MakeCast(std::move(argument), type);
   const bool is_float = type->id() == arrow::Type::FLOAT;
   const Kernel kernel = [is_float](std::span<const arrow::Datum> values, int64_t num_rows) {
@@ -76,6 +77,17 @@ arrow::Result<BoundPtr> BindFloat(std::string_view name, Arguments arguments) {
                     : MapRows<double>(values, num_rows, Op::template Apply<double>);
   };
   return MakeKernel(kernel, std::move(arguments), type);
+}
+
+// Doubles below zero have none: their NaN is above all numbers in the total order, whatever sign
+// the C library gives it. That of floats of 32 bits has the sign that it has.
+template <typename T>
+bool HasLogarithm(T x) {
+  return std::is_same_v<T, float> || !(x < 0);
+}
+template <typename T>
+T Logarithm(T x) {
+  return HasLogarithm(x) ? std::log(x) : std::numeric_limits<T>::quiet_NaN();
 }
 
 #define GLAIVE_FLOAT_FUNCTION(Name, expression) \
@@ -88,8 +100,8 @@ arrow::Result<BoundPtr> BindFloat(std::string_view name, Arguments arguments) {
 GLAIVE_FLOAT_FUNCTION(Sqrt, std::sqrt(x));
 GLAIVE_FLOAT_FUNCTION(Cbrt, std::cbrt(x));
 GLAIVE_FLOAT_FUNCTION(Exp, std::exp(x));
-GLAIVE_FLOAT_FUNCTION(Ln, std::log(x));
-GLAIVE_FLOAT_FUNCTION(Log2, std::log2(x));
+GLAIVE_FLOAT_FUNCTION(Ln, Logarithm(x));
+GLAIVE_FLOAT_FUNCTION(Log2, HasLogarithm(x) ? std::log2(x) : std::numeric_limits<T>::quiet_NaN());
 GLAIVE_FLOAT_FUNCTION(Log10, std::log10(x));
 GLAIVE_FLOAT_FUNCTION(Sin, std::sin(x));
 GLAIVE_FLOAT_FUNCTION(Cos, std::cos(x));
@@ -106,9 +118,10 @@ GLAIVE_FLOAT_FUNCTION(Acosh, std::acosh(x));
 GLAIVE_FLOAT_FUNCTION(Atanh, std::atanh(x));
 GLAIVE_FLOAT_FUNCTION(Degrees, x*(T{180} / std::numbers::pi_v<T>));
 GLAIVE_FLOAT_FUNCTION(Radians, x*(std::numbers::pi_v<T> / T{180}));
-GLAIVE_FLOAT_FUNCTION(Signum, std::isnan(x) ? x : x == 0 ? T{0} : std::copysign(T{1}, x));
+GLAIVE_FLOAT_FUNCTION(Signum, std::isnan(x) ? std::numeric_limits<T>::quiet_NaN()
+                              : x == 0      ? T{0}
+                                            : std::copysign(T{1}, x));
 GLAIVE_FLOAT_FUNCTION(Atan2, std::atan2(x, y));
-GLAIVE_FLOAT_FUNCTION(Power, std::pow(x, y));
 GLAIVE_FLOAT_FUNCTION(Nanvl, std::isnan(x) ? y : x);
 #undef GLAIVE_FLOAT_FUNCTION
 
@@ -116,13 +129,13 @@ GLAIVE_FLOAT_FUNCTION(Nanvl, std::isnan(x) ? y : x);
 struct LogOfTen {
   template <typename T>
   static T Apply(T x, T) {
-    return std::log(x) / std::log(T{10});
+    return Logarithm(x) / Logarithm(T{10});
   }
 };
 struct LogOfBase {
   template <typename T>
   static T Apply(T base, T x) {
-    return std::log(x) / std::log(base);
+    return Logarithm(x) / Logarithm(base);
   }
 };
 
@@ -137,7 +150,21 @@ arrow::Result<BoundPtr> BindPower(std::string_view name, Arguments arguments) {
       return Unsupported("{}() of decimals is not built", name);
     }
   }
-  return BindFloat<Power>(name, std::move(arguments));
+  for (BoundPtr& argument : arguments) {
+    ARROW_RETURN_NOT_OK(TakeFloat(name, &argument));
+    argument = MakeCast(std::move(argument), arrow::float64());
+  }
+  const Kernel kernel = [](std::span<const arrow::Datum> values,
+                           int64_t num_rows) -> arrow::Result<arrow::Datum> {
+    bool is_defined = true;
+    auto powers = MapRows<double>(values, num_rows, [&](double base, double exponent) {
+      is_defined = is_defined && !(base == 0 && exponent < 0);
+      return std::pow(base, exponent);
+    });
+    if (!is_defined) return InvalidInput("zero raised to a negative power is undefined");
+    return powers;
+  };
+  return MakeKernel(kernel, std::move(arguments), arrow::float64());
 }
 
 arrow::Result<BoundPtr> BindAbs(std::string_view name, Arguments arguments) {
