@@ -66,6 +66,30 @@ BoundPtr Widened(BoundPtr node) {
   return MakeCast(std::move(node), arrow::float32());
 }
 
+// x = 1 OR x = 2 OR ... of a column and literals as the list that it is; else null.
+std::unique_ptr<sql::In> AsList(const sql::Logical& logical) {
+  if (logical.is_and || logical.operands.size() < 3) return nullptr;
+  auto in = std::make_unique<sql::In>();
+  const sql::Column* column = nullptr;
+  for (const sql::ExpressionPtr& operand : logical.operands) {
+    const auto* equal = std::get_if<sql::Binary>(&operand->node);
+    if (equal == nullptr || equal->op != BinaryOperator::kEqual) return nullptr;
+    const auto* left = std::get_if<sql::Column>(&equal->left->node);
+    if (left == nullptr || left->path.size() != 1 ||
+        !std::holds_alternative<sql::Literal>(equal->right->node)) {
+      return nullptr;
+    }
+    if (column != nullptr && (left->path[0].name != column->path[0].name ||
+                              left->path[0].quoted != column->path[0].quoted)) {
+      return nullptr;
+    }
+    column = left;
+    in->operand = equal->left;
+    in->list.push_back(equal->right);
+  }
+  return in;
+}
+
 // regexp_match() returns the groups, and null without a match: as a condition it asks for those.
 sql::ExpressionPtr MatchAsCondition(const sql::Expression& expression) {
   using sql::Make;
@@ -218,6 +242,9 @@ arrow::Result<BoundPtr> Binder::BindNode(const sql::Binary& binary, bool strict)
 }
 
 arrow::Result<BoundPtr> Binder::BindNode(const sql::Logical& logical, bool strict) {
+  if (strict) {
+    if (const auto list = AsList(logical)) return BindNode(*list, strict);
+  }
   std::vector<BoundPtr> operands;
   for (const sql::ExpressionPtr& operand : logical.operands) {
     ARROW_ASSIGN_OR_RAISE(BoundPtr bound, Bind(*operand, strict));
@@ -263,7 +290,7 @@ arrow::Result<BoundPtr> Binder::BindNode(const sql::In& in, bool strict) {
   return InList(std::move(operand), std::move(list));
 }
 
-arrow::Result<BoundPtr> Binder::InList(BoundPtr operand, std::vector<BoundPtr> list) const {
+arrow::Result<BoundPtr> Binder::InList(BoundPtr operand, std::vector<BoundPtr> list) {
   TypePtr type = operand->type();
   for (const BoundPtr& item : list) {
     type = ComparisonType(type, item->type());
@@ -290,13 +317,15 @@ arrow::Result<BoundPtr> Binder::InList(BoundPtr operand, std::vector<BoundPtr> l
     ARROW_ASSIGN_OR_RAISE(auto values, builder->Finish());
     return InSetNode::Make(std::move(operand), std::move(values));
   }
-  std::vector<BoundPtr> equals;
-  for (BoundPtr& item : list) {
-    ARROW_ASSIGN_OR_RAISE(auto equal, Comparison(BinaryOperator::kEqual, operand, std::move(item)));
-    equals.push_back(std::move(equal));
-  }
-  if (equals.size() == 1) return equals.front();
-  return std::make_shared<LogicalNode>(/*is_and=*/false, std::move(equals));
+  return Let(std::move(operand), [&](const BoundPtr& value) -> arrow::Result<BoundPtr> {
+    std::vector<BoundPtr> equals;
+    for (BoundPtr& item : list) {
+      ARROW_ASSIGN_OR_RAISE(auto equal, Comparison(BinaryOperator::kEqual, value, std::move(item)));
+      equals.push_back(std::move(equal));
+    }
+    if (equals.size() == 1) return equals.front();
+    return std::make_shared<LogicalNode>(/*is_and=*/false, std::move(equals));
+  });
 }
 
 // Gives both sides one type, which is a null's where neither has one.
@@ -325,15 +354,18 @@ arrow::Result<BoundPtr> Binder::Comparison(BinaryOperator op, BoundPtr left, Bou
   return std::make_shared<CompareNode>(op, std::move(left), std::move(right));
 }
 
-arrow::Result<BoundPtr> Binder::NotDistinct(BoundPtr left, BoundPtr right) const {
+arrow::Result<BoundPtr> Binder::NotDistinct(BoundPtr left, BoundPtr right) {
   const auto boolean = arrow::boolean();
-  BoundPtr both_null = std::make_shared<LogicalNode>(
-      true, std::vector<BoundPtr>{MakeCall("is_null", {left}, boolean),
-                                  MakeCall("is_null", {right}, boolean)});
-  ARROW_ASSIGN_OR_RAISE(BoundPtr equal,
-                        Comparison(BinaryOperator::kEqual, std::move(left), std::move(right)));
-  return std::make_shared<LogicalNode>(
-      false, std::vector<BoundPtr>{std::move(both_null), OrFalse(std::move(equal))});
+  return Let(std::move(left), [&](const BoundPtr& a) {
+    return Let(std::move(right), [&](const BoundPtr& b) -> arrow::Result<BoundPtr> {
+      BoundPtr both_null = std::make_shared<LogicalNode>(
+          true, std::vector<BoundPtr>{MakeCall("is_null", {a}, boolean),
+                                      MakeCall("is_null", {b}, boolean)});
+      ARROW_ASSIGN_OR_RAISE(BoundPtr equal, Comparison(BinaryOperator::kEqual, a, b));
+      return std::make_shared<LogicalNode>(
+          false, std::vector<BoundPtr>{std::move(both_null), OrFalse(std::move(equal))});
+    });
+  });
 }
 
 arrow::Result<BoundValue> BindValue(const sql::Expression& expression, const arrow::Schema& schema,

@@ -68,10 +68,12 @@ arrow::Result<BoundPtr> Binder::Field(BoundPtr operand, const std::string& name)
 }
 
 arrow::Result<BoundPtr> Binder::BindNode(const sql::Case& node, bool) {
-  BoundPtr operand;
-  if (node.operand != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(operand, Bind(*node.operand, /*strict=*/false));
-  }
+  if (node.operand == nullptr) return BindCase(node, nullptr);
+  ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*node.operand, /*strict=*/false));
+  return Let(std::move(operand), [&](const BoundPtr& value) { return BindCase(node, value); });
+}
+
+arrow::Result<BoundPtr> Binder::BindCase(const sql::Case& node, const BoundPtr& operand) {
   std::vector<CaseNode::Branch> branches;
   TypePtr type = arrow::null();
   const auto meet = [&](const BoundPtr& value) -> arrow::Status {

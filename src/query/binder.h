@@ -44,20 +44,35 @@ class Binder {
   arrow::Result<BoundPtr> BindBeside(const sql::Expression& node, const BoundPtr& column);
   arrow::Status Align(BoundPtr& left, BoundPtr& right) const;
   arrow::Result<BoundPtr> Comparison(sql::BinaryOperator op, BoundPtr left, BoundPtr right) const;
-  arrow::Result<BoundPtr> NotDistinct(BoundPtr left, BoundPtr right) const;
-  arrow::Result<BoundPtr> InList(BoundPtr operand, std::vector<BoundPtr> list) const;
+  arrow::Result<BoundPtr> NotDistinct(BoundPtr left, BoundPtr right);
+  arrow::Result<BoundPtr> InList(BoundPtr operand, std::vector<BoundPtr> list);
+  // What `build` makes of a value that it uses more than once, and that is computed once.
+  template <typename Build>
+  arrow::Result<BoundPtr> Let(BoundPtr value, const Build& build);
 
   // bind_values.cc
   arrow::Result<BoundPtr> BindNode(const sql::Cast& cast, bool strict);
   arrow::Result<BoundPtr> BindNode(const sql::Call& call, bool strict);
   arrow::Result<BoundPtr> BindNode(const sql::Element& element, bool strict);
   arrow::Result<BoundPtr> BindNode(const sql::Case& node, bool strict);
+  // `operand`: what the conditions are compared to, or null.
+  arrow::Result<BoundPtr> BindCase(const sql::Case& node, const BoundPtr& operand);
   arrow::Result<BoundPtr> Field(BoundPtr operand, const std::string& name);
   arrow::Result<std::vector<BoundPtr>> BindAll(const std::vector<sql::ExpressionPtr>& list);
 
   const arrow::Schema& schema_;
   std::vector<std::string> columns_;
+  int num_locals_ = 0;
 };
+
+template <typename Build>
+arrow::Result<BoundPtr> Binder::Let(BoundPtr value, const Build& build) {
+  if (AsLiteral(value) != nullptr || AsColumn(value) != nullptr) return build(std::move(value));
+  // No column has a name like that.
+  std::string name = std::string("\0let", 4) + std::to_string(num_locals_++);
+  ARROW_ASSIGN_OR_RAISE(BoundPtr body, build(std::make_shared<LocalNode>(name, value->type())));
+  return std::make_shared<LetNode>(std::move(name), std::move(value), std::move(body));
+}
 
 // As a condition: a null is unknown. Errors: InvalidInput naming the operator that takes it.
 arrow::Result<BoundPtr> AsBoolean(BoundPtr node, std::string_view op);

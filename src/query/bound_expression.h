@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,16 @@ class BoundExpression {
 
   const std::shared_ptr<arrow::DataType>& type() const { return type_; }
 
-  // An array as long as the batch, or a scalar.
-  virtual arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const = 0;
+  // An array as long as the batch, or a scalar. Each part is evaluated once for all rows; where one
+  // fails, once more for those rows alone that the parts before it leave open: in "x <> 0 AND
+  // 1 / x > 2" the rows where x is 0 are decided already.
+  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const;
+
+  // Whether rows that are decided are left out.
+  enum class Rows : uint8_t { kAll, kOpen };
+  // For a node that evaluates its parts: as Evaluate(), in one of the two ways.
+  virtual arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                                   Rows rows) const = 0;
 
  private:
   std::shared_ptr<arrow::DataType> type_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 
 #include <arrow/array.h>
 #include <arrow/array/util.h>
+#include <arrow/builder.h>
 #include <arrow/record_batch.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
@@ -14,7 +16,6 @@
 #include "core/error.h"
 #include "query/cast.h"
 #include "query/compare.h"
-#include "query/row_pieces.h"
 #include "query/select_rows.h"
 
 namespace glaive::query {
@@ -137,14 +138,19 @@ arrow::Result<arrow::Datum> CallArrow(const std::string& function,
   return CastValue(result, arrow::float16(), /*is_try=*/false);
 }
 
+arrow::Result<arrow::Datum> BoundExpression::Evaluate(const arrow::RecordBatch& batch) const {
+  auto result = EvaluateOnce(batch, Rows::kAll);
+  return result.ok() ? result : EvaluateOnce(batch, Rows::kOpen);
+}
+
 LiteralNode::LiteralNode(std::shared_ptr<arrow::Scalar> value)
     : BoundExpression(value->type), value_(std::move(value)) {}
 
-arrow::Result<arrow::Datum> LiteralNode::Evaluate(const arrow::RecordBatch&) const {
+arrow::Result<arrow::Datum> LiteralNode::EvaluateOnce(const arrow::RecordBatch&, Rows) const {
   return arrow::Datum(value_);
 }
 
-arrow::Result<arrow::Datum> ColumnNode::Evaluate(const arrow::RecordBatch& batch) const {
+arrow::Result<arrow::Datum> ColumnNode::EvaluateOnce(const arrow::RecordBatch& batch, Rows) const {
   auto column = batch.GetColumnByName(name_);
   if (column == nullptr) return Internal("a filter got no column '{}'", name_);
   if (column->type_id() == arrow::Type::DICTIONARY) {
@@ -153,10 +159,26 @@ arrow::Result<arrow::Datum> ColumnNode::Evaluate(const arrow::RecordBatch& batch
   return arrow::Datum(std::move(column));
 }
 
-arrow::Result<arrow::Datum> KernelNode::Evaluate(const arrow::RecordBatch& batch) const {
+arrow::Result<arrow::Datum> LocalNode::EvaluateOnce(const arrow::RecordBatch& batch, Rows) const {
+  auto column = batch.GetColumnByName(name_);
+  if (column == nullptr) return Internal("a part of an expression was not computed before its use");
+  return arrow::Datum(std::move(column));
+}
+
+arrow::Result<arrow::Datum> LetNode::EvaluateOnce(const arrow::RecordBatch& batch,
+                                                  Rows rows) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum value, value_->EvaluateOnce(batch, rows));
+  ARROW_ASSIGN_OR_RAISE(auto column, ToArray(value, batch.num_rows()));
+  ARROW_ASSIGN_OR_RAISE(const auto with_value,
+                        batch.AddColumn(batch.num_columns(), name_, std::move(column)));
+  return body_->EvaluateOnce(*with_value, rows);
+}
+
+arrow::Result<arrow::Datum> KernelNode::EvaluateOnce(const arrow::RecordBatch& batch,
+                                                     Rows rows) const {
   std::vector<arrow::Datum> arguments;
   for (const BoundPtr& argument : arguments_) {
-    ARROW_ASSIGN_OR_RAISE(arrow::Datum value, argument->Evaluate(batch));
+    ARROW_ASSIGN_OR_RAISE(arrow::Datum value, argument->EvaluateOnce(batch, rows));
     arguments.push_back(std::move(value));
   }
   return kernel_(arguments, batch.num_rows());
@@ -168,9 +190,10 @@ CompareNode::CompareNode(sql::BinaryOperator op, BoundPtr left, BoundPtr right)
       left_(std::move(left)),
       right_(std::move(right)) {}
 
-arrow::Result<arrow::Datum> CompareNode::Evaluate(const arrow::RecordBatch& batch) const {
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum left, left_->Evaluate(batch));
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum right, right_->Evaluate(batch));
+arrow::Result<arrow::Datum> CompareNode::EvaluateOnce(const arrow::RecordBatch& batch,
+                                                      Rows rows) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum left, left_->EvaluateOnce(batch, rows));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum right, right_->EvaluateOnce(batch, rows));
   return Compare(op_, left, right);
 }
 
@@ -180,10 +203,11 @@ BetweenNode::BetweenNode(BoundPtr operand, BoundPtr low, BoundPtr high)
       low_(std::move(low)),
       high_(std::move(high)) {}
 
-arrow::Result<arrow::Datum> BetweenNode::Evaluate(const arrow::RecordBatch& batch) const {
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum operand, operand_->Evaluate(batch));
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum low, low_->Evaluate(batch));
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum high, high_->Evaluate(batch));
+arrow::Result<arrow::Datum> BetweenNode::EvaluateOnce(const arrow::RecordBatch& batch,
+                                                      Rows rows) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum operand, operand_->EvaluateOnce(batch, rows));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum low, low_->EvaluateOnce(batch, rows));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum high, high_->EvaluateOnce(batch, rows));
   ARROW_ASSIGN_OR_RAISE(const arrow::Datum above,
                         Compare(sql::BinaryOperator::kGreaterEqual, operand, low));
   ARROW_ASSIGN_OR_RAISE(const arrow::Datum below,
@@ -194,42 +218,67 @@ arrow::Result<arrow::Datum> BetweenNode::Evaluate(const arrow::RecordBatch& batc
 LogicalNode::LogicalNode(bool is_and, std::vector<BoundPtr> operands)
     : BoundExpression(arrow::boolean()), is_and_(is_and), operands_(std::move(operands)) {}
 
-arrow::Result<arrow::Datum> LogicalNode::Evaluate(const arrow::RecordBatch& batch) const {
-  ARROW_ASSIGN_OR_RAISE(arrow::Datum result, operands_.front()->Evaluate(batch));
+arrow::Result<arrow::Datum> LogicalNode::EvaluateOnce(const arrow::RecordBatch& batch,
+                                                      Rows rows) const {
+  return rows == Rows::kAll ? EvaluateAll(batch) : EvaluateOpen(batch);
+}
+
+arrow::Result<arrow::Datum> LogicalNode::EvaluateAll(const arrow::RecordBatch& batch) const {
+  ARROW_ASSIGN_OR_RAISE(arrow::Datum result, operands_.front()->EvaluateOnce(batch, Rows::kAll));
   for (size_t i = 1; i < operands_.size(); ++i) {
-    auto next = operands_[i]->Evaluate(batch);
-    // "x <> 0 AND 1 / x > 2": what is decided already cannot fail any more.
-    if (!next.ok()) next = EvaluateWhereOpen(*operands_[i], batch, result, next.status());
-    ARROW_RETURN_NOT_OK(next.status());
-    ARROW_ASSIGN_OR_RAISE(result, is_and_ ? arrow::compute::KleeneAnd(result, *next)
-                                          : arrow::compute::KleeneOr(result, *next));
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum next, operands_[i]->EvaluateOnce(batch, Rows::kAll));
+    ARROW_ASSIGN_OR_RAISE(result, is_and_ ? arrow::compute::KleeneAnd(result, next)
+                                          : arrow::compute::KleeneOr(result, next));
   }
   return result;
 }
 
-arrow::Result<arrow::Datum> LogicalNode::EvaluateWhereOpen(const BoundExpression& operand,
-                                                           const arrow::RecordBatch& batch,
-                                                           const arrow::Datum& decided,
-                                                           const arrow::Status& error) const {
-  if (decided.is_scalar()) return error;
-  const arrow::BooleanArray values(decided.array());
-  std::vector<uint32_t> open;
-  for (int64_t i = 0; i < values.length(); ++i) {
-    if (values.IsNull(i) || values.Value(i) == is_and_) open.push_back(static_cast<uint32_t>(i));
+arrow::Result<arrow::Datum> LogicalNode::EvaluateOpen(const arrow::RecordBatch& batch) const {
+  const auto num_rows = static_cast<size_t>(batch.num_rows());
+  std::vector<uint32_t> open(num_rows);
+  std::iota(open.begin(), open.end(), 0);
+  std::vector<bool> is_null(num_rows, false);
+  std::vector<bool> values(num_rows, is_and_);
+  std::shared_ptr<arrow::RecordBatch> selected = batch.Slice(0);
+  for (const BoundPtr& operand : operands_) {
+    if (open.empty()) break;
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum result, operand->EvaluateOnce(*selected, Rows::kOpen));
+    ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(result, selected->num_rows()));
+    const auto& passes = static_cast<const arrow::BooleanArray&>(*array);
+    std::vector<uint32_t> kept;  // positions in `selected`
+    for (size_t i = 0; i < open.size(); ++i) {
+      const auto position = static_cast<int64_t>(i);
+      if (passes.IsNull(position)) {
+        is_null[open[i]] = true;
+      } else if (passes.Value(position) != is_and_) {
+        is_null[open[i]] = false;
+        values[open[i]] = !is_and_;
+        continue;
+      }
+      kept.push_back(static_cast<uint32_t>(i));
+    }
+    if (kept.size() == open.size()) continue;
+    ARROW_ASSIGN_OR_RAISE(selected, SelectRows(selected, kept));
+    for (uint32_t& position : kept) position = open[position];
+    open = std::move(kept);
   }
-  if (static_cast<int64_t>(open.size()) == batch.num_rows()) return error;
-  ARROW_ASSIGN_OR_RAISE(const auto rows, SelectRows(batch, open));
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum result, operand.Evaluate(*rows));
-  ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(result, rows->num_rows()));
-  // In its rows; elsewhere the value does not matter.
-  RowPieces pieces(batch.num_rows());
-  ARROW_RETURN_NOT_OK(pieces.Add(array, open));
-  return pieces.Finish(arrow::boolean());
+  arrow::BooleanBuilder builder;
+  ARROW_RETURN_NOT_OK(builder.Reserve(batch.num_rows()));
+  for (size_t i = 0; i < num_rows; ++i) {
+    if (is_null[i]) {
+      builder.UnsafeAppendNull();
+    } else {
+      builder.UnsafeAppend(values[i]);
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
+  return arrow::Datum(std::move(result));
 }
 
-arrow::Result<arrow::Datum> ModuloNode::Evaluate(const arrow::RecordBatch& batch) const {
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum left, dividend_->Evaluate(batch));
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum right, divisor_->Evaluate(batch));
+arrow::Result<arrow::Datum> ModuloNode::EvaluateOnce(const arrow::RecordBatch& batch,
+                                                     Rows rows) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum left, dividend_->EvaluateOnce(batch, rows));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum right, divisor_->EvaluateOnce(batch, rows));
   const bool is_scalar = left.is_scalar() && right.is_scalar();
   const int64_t length = is_scalar ? 1 : batch.num_rows();
   const auto widest = WidestLike(*type());

@@ -18,7 +18,8 @@ namespace glaive::query {
 class LiteralNode final : public BoundExpression {
  public:
   explicit LiteralNode(std::shared_ptr<arrow::Scalar> value);
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
   const std::shared_ptr<arrow::Scalar>& value() const { return value_; }
 
  private:
@@ -30,13 +31,44 @@ class ColumnNode final : public BoundExpression {
  public:
   ColumnNode(std::string name, std::shared_ptr<arrow::DataType> type, bool is_nested)
       : BoundExpression(std::move(type)), name_(std::move(name)), is_nested_(is_nested) {}
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
   const std::string& name() const { return name_; }
   bool is_nested() const { return is_nested_; }
 
  private:
   std::string name_;
   bool is_nested_;
+};
+
+// The value that a LetNode around it computed.
+class LocalNode final : public BoundExpression {
+ public:
+  LocalNode(std::string name, std::shared_ptr<arrow::DataType> type)
+      : BoundExpression(std::move(type)), name_(std::move(name)) {}
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
+
+ private:
+  std::string name_;
+};
+
+// Computes a value that `body` needs more than once, as one more column of the batch.
+class LetNode final : public BoundExpression {
+ public:
+  // REQUIRES: a name that no column and no LetNode around this one has.
+  LetNode(std::string name, BoundPtr value, BoundPtr body)
+      : BoundExpression(body->type()),
+        name_(std::move(name)),
+        value_(std::move(value)),
+        body_(std::move(body)) {}
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
+
+ private:
+  std::string name_;
+  BoundPtr value_;
+  BoundPtr body_;
 };
 
 // A function of whole columns. Its arguments are arrays of `num_rows` values, or scalars; where all
@@ -50,7 +82,8 @@ class KernelNode final : public BoundExpression {
       : BoundExpression(std::move(type)),
         kernel_(std::move(kernel)),
         arguments_(std::move(arguments)) {}
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   Kernel kernel_;
@@ -60,7 +93,8 @@ class KernelNode final : public BoundExpression {
 class CompareNode final : public BoundExpression {
  public:
   CompareNode(sql::BinaryOperator op, BoundPtr left, BoundPtr right);
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   sql::BinaryOperator op_;
@@ -71,7 +105,8 @@ class CompareNode final : public BoundExpression {
 class BetweenNode final : public BoundExpression {
  public:
   BetweenNode(BoundPtr operand, BoundPtr low, BoundPtr high);
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   BoundPtr operand_;
@@ -83,14 +118,12 @@ class BetweenNode final : public BoundExpression {
 class LogicalNode final : public BoundExpression {
  public:
   LogicalNode(bool is_and, std::vector<BoundPtr> operands);
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
-  // On those rows alone that the operands before leave open.
-  arrow::Result<arrow::Datum> EvaluateWhereOpen(const BoundExpression& operand,
-                                                const arrow::RecordBatch& batch,
-                                                const arrow::Datum& decided,
-                                                const arrow::Status& error) const;
+  arrow::Result<arrow::Datum> EvaluateAll(const arrow::RecordBatch& batch) const;
+  arrow::Result<arrow::Datum> EvaluateOpen(const arrow::RecordBatch& batch) const;
 
   bool is_and_;
   std::vector<BoundPtr> operands_;
@@ -101,7 +134,8 @@ class InSetNode final : public BoundExpression {
  public:
   // REQUIRES: values of the operand's type. x IN (1, NULL) is true or unknown, never false.
   static arrow::Result<BoundPtr> Make(BoundPtr operand, std::shared_ptr<arrow::Array> values);
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   InSetNode(BoundPtr operand, arrow::compute::Expression test)
@@ -124,7 +158,8 @@ class CaseNode final : public BoundExpression {
       : BoundExpression(otherwise->type()),
         branches_(std::move(branches)),
         otherwise_(std::move(otherwise)) {}
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   std::vector<Branch> branches_;
@@ -137,7 +172,8 @@ class CoalesceNode final : public BoundExpression {
   // REQUIRES: one or more, of one type.
   explicit CoalesceNode(std::vector<BoundPtr> values)
       : BoundExpression(values.front()->type()), values_(std::move(values)) {}
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   std::vector<BoundPtr> values_;
@@ -150,7 +186,8 @@ class ModuloNode final : public BoundExpression {
       : BoundExpression(dividend->type()),
         dividend_(std::move(dividend)),
         divisor_(std::move(divisor)) {}
-  arrow::Result<arrow::Datum> Evaluate(const arrow::RecordBatch& batch) const override;
+  arrow::Result<arrow::Datum> EvaluateOnce(const arrow::RecordBatch& batch,
+                                           Rows rows) const override;
 
  private:
   BoundPtr dividend_;

@@ -46,4 +46,12 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(const arrow::Recor
   return SelectRows(batch.Slice(0), positions);
 }
 
+arrow::Result<std::shared_ptr<arrow::Array>> SelectValues(
+    const std::shared_ptr<arrow::Array>& values, std::span<const uint32_t> positions) {
+  const auto batch = arrow::RecordBatch::Make(arrow::schema({arrow::field("", values->type())}),
+                                              values->length(), {values});
+  ARROW_ASSIGN_OR_RAISE(const auto selected, SelectRows(batch, positions));
+  return selected->column(0);
+}
+
 }  // namespace glaive::query

@@ -16,4 +16,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(const arrow::RecordBatch& batch,
                                                               std::span<const uint32_t> positions);
 
+// The same of one column.
+arrow::Result<std::shared_ptr<arrow::Array>> SelectValues(
+    const std::shared_ptr<arrow::Array>& values, std::span<const uint32_t> positions);
+
 }  // namespace glaive::query

@@ -38,23 +38,25 @@ arrow::Status TakeTime(std::string_view function, BoundPtr* argument) {
                       TypeName(type));
 }
 
-BoundPtr Times(BoundPtr node, int64_t factor) {
-  return MakeCall("multiply", {std::move(node), MakeLiteral(arrow::MakeScalar(factor))},
-                  arrow::int64());
-}
-
 // Seconds and what is finer count from the minute.
-BoundPtr OfMinute(const BoundPtr& time, int64_t per_second) {
-  BoundPtr sum = Times(MakeCall("second", {time}, arrow::int64()), per_second);
-  int64_t unit = 1'000;
-  for (const char* kernel : {"millisecond", "microsecond", "nanosecond"}) {
-    if (per_second < unit) break;
-    sum = MakeCall(
-        "add", {std::move(sum), Times(MakeCall(kernel, {time}, arrow::int64()), per_second / unit)},
-        arrow::int64());
-    unit *= 1'000;
-  }
-  return sum;
+BoundPtr OfMinute(BoundPtr time, int64_t per_second) {
+  const Kernel kernel = [per_second](std::span<const arrow::Datum> values,
+                                     int64_t) -> arrow::Result<arrow::Datum> {
+    const auto count = [&](const char* part, int64_t factor) -> arrow::Result<arrow::Datum> {
+      ARROW_ASSIGN_OR_RAISE(const arrow::Datum counted, CallArrow(part, {values[0]}));
+      return CallArrow("multiply", {counted, arrow::Datum(factor)});
+    };
+    ARROW_ASSIGN_OR_RAISE(arrow::Datum sum, count("second", per_second));
+    int64_t unit = 1'000;
+    for (const char* part : {"millisecond", "microsecond", "nanosecond"}) {
+      if (per_second < unit) break;
+      ARROW_ASSIGN_OR_RAISE(const arrow::Datum more, count(part, per_second / unit));
+      ARROW_ASSIGN_OR_RAISE(sum, CallArrow("add", {sum, more}));
+      unit *= 1'000;
+    }
+    return sum;
+  };
+  return MakeKernel(kernel, {std::move(time)}, arrow::int64());
 }
 
 BoundPtr Epoch(const BoundPtr& time) {
