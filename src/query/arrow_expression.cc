@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <arrow/array.h>
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/cast.h>
 #include <arrow/scalar.h>
@@ -96,6 +97,7 @@ class Converter {
     const std::string& name = call.function_name;
     if (name == "and_kleene" || name == "or_kleene") return Chain(call);
     if (name == "cast") return Cast(call);
+    if (name == "is_in") return IsIn(call);
     if (name == "starts_with" || name == "ends_with" || name == "match_substring") {
       return Test(call);
     }
@@ -184,6 +186,24 @@ class Converter {
     ARROW_ASSIGN_OR_RAISE(auto operand, Convert(call.arguments[0]));
     if (operand == nullptr) return nullptr;
     return Make(sql::Cast{std::move(operand), options->to_type.GetSharedPtr(), /*is_try=*/false});
+  }
+
+  // Of values that null is one of like any other: x IN (1, NULL) is true or unknown.
+  arrow::Result<ExpressionPtr> IsIn(const cp::Expression::Call& call) {
+    const auto* options = dynamic_cast<const cp::SetLookupOptions*>(call.options.get());
+    if (options == nullptr || !options->value_set.is_array() ||
+        options->null_matching_behavior != cp::SetLookupOptions::INCONCLUSIVE) {
+      return nullptr;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto operand, Convert(call.arguments[0]));
+    if (operand == nullptr) return nullptr;
+    const auto values = options->value_set.make_array();
+    sql::In in{std::move(operand), {}};
+    for (int64_t i = 0; i < values->length(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(auto value, values->GetScalar(i));
+      in.list.push_back(Make(sql::Literal{std::move(value)}));
+    }
+    return Make(std::move(in));
   }
 
   arrow::Result<ExpressionPtr> Test(const cp::Expression::Call& call) {

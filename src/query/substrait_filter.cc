@@ -1,7 +1,12 @@
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <arrow/buffer.h>
+#include <arrow/builder.h>
+#include <arrow/compute/api_scalar.h>
 #include <arrow/compute/exec.h>
 #include <arrow/compute/expression.h>
 #include <arrow/engine/substrait/serde.h>
@@ -13,6 +18,7 @@
 #include "query/bound_filter.h"
 #include "query/filter.h"
 #include "query/selection.h"
+#include "wire/substrait_lists.h"
 
 namespace glaive::query {
 namespace {
@@ -55,15 +61,44 @@ class SubstraitFilter final : public Filter {
   std::vector<std::string> columns_;
 };
 
+// A list of at most so many values stays a chain of comparisons.
+constexpr size_t kMostCompared = 64;
+
+// Whether a value is in a list. Errors: Unsupported where the list is not of literals of one type.
+arrow::Result<cp::Expression> IsIn(cp::Expression value,
+                                   std::span<const arrow::engine::NamedExpression> list) {
+  std::unique_ptr<arrow::ArrayBuilder> builder;
+  for (const auto& item : list) {
+    const arrow::Datum* literal = item.expression.literal();
+    if (literal == nullptr || !literal->is_scalar() ||
+        (builder != nullptr && !builder->type()->Equals(literal->type()))) {
+      return Unsupported("a filter by a list of {} values that are not literals of one type",
+                         list.size());
+    }
+    if (builder == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(builder, arrow::MakeBuilder(literal->type()));
+    }
+    ARROW_RETURN_NOT_OK(builder->AppendScalar(*literal->scalar()));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto values, builder->Finish());
+  return cp::call(
+      "is_in", {std::move(value)},
+      cp::SetLookupOptions(arrow::Datum(std::move(values)), cp::SetLookupOptions::INCONCLUSIVE));
+}
+
 // References by position are turned into such by name: positions are those of the schema that the
-// sender had, and a batch here holds fewer columns.
-arrow::Result<cp::Expression> ByName(const cp::Expression& expression, const arrow::Schema& sent) {
+// sender had, and a batch here holds fewer columns. Those behind that schema are `lists`.
+arrow::Result<cp::Expression> ByName(const cp::Expression& expression, const arrow::Schema& sent,
+                                     std::span<const cp::Expression> lists) {
   if (const arrow::FieldRef* ref = expression.field_ref()) {
     if (ref->IsName()) return expression;
     const arrow::FieldPath* path = ref->field_path();
     if (path == nullptr || path->indices().empty()) {
       return Unsupported("a filter that refers to '{}'", ref->ToString());
     }
+    const size_t list = static_cast<size_t>(path->indices().front()) -
+                        (static_cast<size_t>(sent.num_fields()) - lists.size());
+    if (path->indices().size() == 1 && list < lists.size()) return lists[list];
     std::vector<arrow::FieldRef> names;
     const arrow::FieldVector* fields = &sent.fields();
     for (const int index : path->indices()) {
@@ -81,7 +116,7 @@ arrow::Result<cp::Expression> ByName(const cp::Expression& expression, const arr
   if (call == nullptr) return expression;
   std::vector<cp::Expression> arguments;
   for (const cp::Expression& argument : call->arguments) {
-    ARROW_ASSIGN_OR_RAISE(auto by_name, ByName(argument, sent));
+    ARROW_ASSIGN_OR_RAISE(auto by_name, ByName(argument, sent, lists));
     arguments.push_back(std::move(by_name));
   }
   return cp::call(call->function_name, std::move(arguments), call->options);
@@ -104,13 +139,26 @@ std::vector<std::string> TopLevelColumns(const cp::Expression& expression) {
 
 arrow::Result<std::shared_ptr<const Filter>> Filter::FromSubstrait(std::string_view message,
                                                                    const arrow::Schema& schema) {
-  const arrow::Buffer buffer(message);
+  // Arrow makes a tree of a list that is as deep as the list is long.
+  ARROW_ASSIGN_OR_RAISE(const auto parts, wire::TakeLongLists(message, kMostCompared));
+  const arrow::Buffer buffer(parts.message);
   ARROW_ASSIGN_OR_RAISE(const auto bound, arrow::engine::DeserializeExpressions(buffer));
-  if (bound.named_expressions.size() != 1) {
-    return InvalidInput("a filter is one expression, not {}", bound.named_expressions.size());
+  size_t num_expressions = 1;
+  for (const size_t size : parts.sizes) num_expressions += 1 + size;
+  if (bound.named_expressions.size() != num_expressions) {
+    return InvalidInput("a filter is one expression, not {}",
+                        bound.named_expressions.size() - (num_expressions - 1));
+  }
+  std::span<const arrow::engine::NamedExpression> rest = bound.named_expressions;
+  rest = rest.subspan(1);
+  std::vector<cp::Expression> lists(parts.sizes.size());
+  for (size_t i = 0; i < lists.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto value, ByName(rest.front().expression, *bound.schema, lists));
+    ARROW_ASSIGN_OR_RAISE(lists[i], IsIn(std::move(value), rest.subspan(1, parts.sizes[i])));
+    rest = rest.subspan(1 + parts.sizes[i]);
   }
   ARROW_ASSIGN_OR_RAISE(cp::Expression expression,
-                        ByName(bound.named_expressions[0].expression, *bound.schema));
+                        ByName(bound.named_expressions.front().expression, *bound.schema, lists));
   ARROW_ASSIGN_OR_RAISE(const auto as_sql, FromArrow(expression));
   if (as_sql != nullptr) {
     ARROW_ASSIGN_OR_RAISE(BoundValue value, BindFilter(*as_sql, schema, /*strict=*/false));
