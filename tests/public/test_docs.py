@@ -72,3 +72,28 @@ def test_settings_names_every_environment_variable():
     documented = set(re.findall(r"`(\w+)`", (ROOT / "docs/settings.md").read_text()))
     assert {"GLAIVE_DURABILITY", "LANCE_IMPL"} <= used
     assert not used - documented
+
+
+DOCUMENTS = sorted(
+    str(path.relative_to(ROOT))
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_named_files_exist(document):
+    """Links to other documents with their headings, and the sources that are named with a folder."""
+    text = (ROOT / document).read_text()
+    for target in re.findall(r"\]\((?!https?:)([^)\s]*)\)", text):
+        name, _, heading = target.partition("#")
+        linked = (ROOT / document).parent / name if name else ROOT / document
+        assert linked.exists(), target
+        assert not heading or heading in headings_of(linked), target
+    for name in re.findall(r"`((?:src|include|tests|python|benchmarks|tools|cmake)/[^`\s]+)`", text):
+        assert name.startswith("src/encoding/codec/x") or any(ROOT.glob(name)), name
+
+
+def headings_of(document):
+    """As links name them."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
