@@ -5,8 +5,11 @@ import re
 import shlex
 from pathlib import Path
 
+import glaive
+import pyarrow.dataset
 import pytest
 from command import run
+from glaive.optimize import Compaction, DatasetOptimizer
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -97,3 +100,18 @@ def headings_of(document):
     """As links name them."""
     titles = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_api_page_names_every_public_name():
+    named = set(re.findall(r"[A-Za-z_]\w*", (ROOT / "docs/api.md").read_text()))
+    classes = (
+        glaive.LanceDataset,
+        glaive.LanceFragment,
+        glaive.StagedColumns,
+        glaive.WriteTarget,
+        Compaction,
+        DatasetOptimizer,
+    )
+    public = set(glaive.__all__)
+    public |= {name for each in classes for name in dir(each) if not name.startswith("_")}
+    assert not public - set(dir(pyarrow.dataset.Dataset)) - named
