@@ -20,6 +20,7 @@ std::string_view NameOf(RepairStep::Kind kind) {
     case RepairStep::Kind::kMoveManifestAside: return "move manifest aside";
     case RepairStep::Kind::kDropFragment: return "drop fragment";
     case RepairStep::Kind::kDropIndex: return "drop index";
+    case RepairStep::Kind::kReleaseName: return "release name";
   }
   return "";
 }
@@ -43,7 +44,11 @@ Json ToJson(const RepairPlan& plan) {
 
 void Print(const RepairPlan& plan, const std::string& uri) {
   uint64_t rows_lost = 0;
-  fmt::print("{}  version {} is the newest that can be opened\n", uri, plan.version);
+  if (plan.version == 0) {
+    fmt::print("{}  no version is there\n", uri);
+  } else {
+    fmt::print("{}  version {} is the newest that can be opened\n", uri, plan.version);
+  }
   for (const RepairStep& step : plan.steps) {
     fmt::print("  {}", NameOf(step.kind));
     if (step.kind == RepairStep::Kind::kDropFragment) {
@@ -78,10 +83,11 @@ arrow::Status RepairTable(const RepairVerbOptions& options) {
   if (!options.json) Print(plan, options.uri);
   Json json = ToJson(plan);
   if (options.yes && !plan.steps.empty()) {
-    ARROW_ASSIGN_OR_RAISE(const Dataset dataset, Repair(options.uri, plan, repair));
-    json["repaired_version"] = dataset.version();
-    if (!options.json) {
-      fmt::print("done: version {}{}\n", dataset.version(),
+    ARROW_ASSIGN_OR_RAISE(const auto dataset, Repair(options.uri, plan, repair));
+    if (dataset) json["repaired_version"] = dataset->version();
+    if (!options.json && !dataset) fmt::print("done: a table can be made\n");
+    if (!options.json && dataset) {
+      fmt::print("done: version {}{}\n", dataset->version(),
                  plan.unread.empty() ? " is whole" : ", as far as it could be read");
     }
   } else if (!options.json && !plan.steps.empty()) {

@@ -3,10 +3,11 @@
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
-#include "dataset/restoration.h"
 #include "dataset/session_state.h"
+#include "dataset/table_identity.h"
 #include "dataset/tombstones.h"
 #include "table/operation.h"
+#include "table/same_table.h"
 
 namespace glaive {
 namespace dataset {
@@ -41,12 +42,20 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
   }
   ARROW_RETURN_NOT_OK(manifest.status());
   resolved.manifest = *std::move(manifest);
+  const bool is_own = !std::holds_alternative<TagName>(reference) &&
+                      meant.version == dataset.version() && meant.branch == state.manifest->branch;
+  if (is_own && !IsSameVersion(*resolved.manifest, *state.manifest)) {
+    return CommitConflict(Retry::kYes, dataset.version(),
+                          "the handle's version of {} is gone, and another one has its number: open "
+                          "the table anew",
+                          state.location.uri);
+  }
   return resolved;
 }
 
 arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
   const uint64_t version = source.manifest->version;
-  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(source.location, *source.manifest));
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(source.location, *source.manifest));
   if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, version, "a clean-up took that version while {} was made",
                         what);

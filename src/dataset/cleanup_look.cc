@@ -49,6 +49,21 @@ arrow::Status CleanupLook::KeepEntry(const table::VersionEntry& entry) {
   return Keep(entry, **manifest);
 }
 
+arrow::Result<bool> CleanupLook::KeepWhereverItLies(const Tombstone& tombstone) {
+  // Its own name last: from the tombstone it is put back there.
+  for (const std::string& path : {tombstone.path, tombstone.version.path}) {
+    table::VersionEntry entry = tombstone.version;
+    entry.path = path;
+    entry.size_bytes = 0;
+    const auto manifest = table::ReadManifest(own_, entry);
+    if (IsGone(manifest.status())) continue;
+    ARROW_RETURN_NOT_OK(manifest.status());
+    ARROW_RETURN_NOT_OK(kept_.Add(own_, **manifest, ""));
+    return true;
+  }
+  return false;
+}
+
 arrow::Status CleanupLook::LookAtMarks() {
   ARROW_ASSIGN_OR_RAISE(marks_, ListMarks(own_));
   pinned_.clear();

@@ -50,6 +50,10 @@ class CleanupLook {
   // A version that stays, for the planner, who reads them all.
   arrow::Status Keep(const table::VersionEntry& entry, const table::Manifest& manifest);
 
+  // Keeps what a version needs that lies under its own name or in its tombstone, and whether it
+  // does: by name, since listings may be old.
+  arrow::Result<bool> KeepWhereverItLies(const Tombstone& tombstone);
+
   bool IsTagged(uint64_t version) const { return tagged_.contains(version); }
   bool IsBranchedOff(uint64_t version) const { return branched_off_.contains(version); }
   // Also one that is being restored.

@@ -16,6 +16,7 @@
 #include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
 #include "table/chain.h"
+#include "table/naming_schemes.h"
 
 namespace glaive::dataset {
 namespace {
@@ -108,13 +109,15 @@ class Planner {
 
   // From the newest version down, so that it is known of each whether those above descend from it.
   arrow::Status LookAtVersions(const Policy& policy) {
-    ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(own_));
+    std::vector<table::VersionEntry> no_versions;
+    ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(own_, &no_versions));
     if (!entries.empty()) keep_from_ = std::min(keep_from_, entries.back().version);
     for (const table::VersionEntry& entry : entries | std::views::reverse) {
       ARROW_RETURN_NOT_OK(LookAt(entry, policy));
     }
     std::ranges::reverse(plan_.manifests);
     std::ranges::reverse(plan_.versions);
+    ARROW_RETURN_NOT_OK(FindLostNames(no_versions));
     if (!has_seen_handle_) {
       const auto manifest = table::ReadManifest(own_, dataset_.version());
       if (IsGone(manifest.status())) return HandleIsLost();
@@ -127,6 +130,17 @@ class Planner {
       if (IsGone(manifest.status())) continue;
       ARROW_RETURN_NOT_OK(manifest.status());
       ARROW_RETURN_NOT_OK(look().Keep(entry, **manifest));
+    }
+    return arrow::Status::OK();
+  }
+
+  // Once a version of the table's scheme was read, its creation is decided: names of the other
+  // scheme that were seen before are of nobody who could still get them.
+  arrow::Status FindLostNames(const std::vector<table::VersionEntry>& no_versions) {
+    if (newest_ == nullptr || scope_ == CleanupScope::kUnverified) return arrow::Status::OK();
+    for (const table::VersionEntry& name : no_versions) {
+      ARROW_ASSIGN_OR_RAISE(const bool is_none, table::IsCertainlyNoVersion(own_, name, *newest_));
+      if (is_none) plan_.lost_names.push_back(name);
     }
     return arrow::Status::OK();
   }
@@ -152,6 +166,7 @@ class Planner {
     ARROW_RETURN_NOT_OK(read.status());
     const table::ManifestPtr& manifest = *read;
     const uint64_t version = manifest->version;
+    if (newest_ == nullptr) newest_ = manifest;
     if (version == dataset_.version()) ARROW_RETURN_NOT_OK(CheckHandle(*manifest));
     const bool may_go = scope_ != CleanupScope::kUnverified && version < keep_from_;
     if (IsStray(manifest) && may_go && !look().IsNeeded(version)) {
@@ -293,6 +308,7 @@ class Planner {
   std::vector<ListedFile> files_;
   FileReferences gone_;  // what versions refer to that go
   bool has_seen_handle_ = false;
+  table::ManifestPtr newest_;
   table::ManifestPtr above_;                    // the last version that was no stray
   uint64_t num_versions_ = 0;                   // looked at, but for strays
   uint64_t first_tagged_ = 0;                   // of those that would go

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "glaive/session.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
+#include "table/manifest_file.h"
+#include "table/naming_schemes.h"
 #include "testing/interrupted_store.h"
 #include "testing/matchers.h"
 
@@ -356,6 +359,104 @@ TEST_F(CleanupRacesTest, AHandleOfAnotherTableRemovesNothing) {
   const arrow::Status restored = Restore(old).status();
   EXPECT_TRUE(IsRetryable(restored)) << restored.ToString();
   EXPECT_EQ(Open().version(), 5);
+  const arrow::Status tagged = CreateTag(old, "t");
+  EXPECT_TRUE(IsRetryable(tagged)) << tagged.ToString();
+  const arrow::Status branched = CreateBranch(old, "b").status();
+  EXPECT_TRUE(IsRetryable(branched)) << branched.ToString();
+  EXPECT_THAT(ListTags(Open()).ValueOrDie(), IsEmpty());
+  EXPECT_THAT(ListBranches(Open()).ValueOrDie(), IsEmpty());
+}
+
+// It had put a version back, which goes now.
+TEST_F(CleanupRacesTest, ATombstoneOfAVersionThatWasPutBackIsNotTakenForOneThatGoes) {
+  const table::TableLocation table = Open().state()->location;
+  const auto entry = table::FindVersion(table, kOld).ValueOrDie();
+  ASSERT_THAT(table.store->Link(entry.path, entry.path + "-gone-run"), IsOk());
+  ASSERT_THAT(dataset::DecideFate(table, "run", {.gone = {}, .back = {kOld}}), IsOk());
+  EXPECT_THAT(CleanUp(Open()), IsOk());
+  EXPECT_THAT(VersionNumbers(Open()), IsOkAndHolds(ElementsAre(4)));
+  ExpectClean(1);
+}
+
+// The creator of a table of V1 names died while it held the V2 name of its first version; or
+// another creator died before it yielded.
+TEST_F(CleanupRacesTest, NamesOfCreatorsWhoDiedAreNoVersions) {
+  const std::string v2 = "/_versions/" + table::ManifestName(1, table::NamingScheme::kV2);
+  for (const bool is_held : {true, false}) {
+    for (uint64_t call = 0;; ++call) {
+      Begin();
+      SCOPED_TRACE((is_held ? "held, died at call " : "lost, died at call ") +
+                   std::to_string(call));
+      auto bytes = arrow::Buffer::FromString(std::string(table::kHeldName));
+      if (!is_held) bytes = store_->ReadWhole(io::Resolve(kUri)->path + v2).ValueOrDie();
+      ASSERT_THAT(DropDataset(kUri), IsOk());
+      ASSERT_THAT(WriteDataset(Rows(1), kUri,
+                               {.enable_v2_manifest_paths = false, .session = NewSession()}),
+                  IsOk());
+      ASSERT_THAT(store_->PutIfAbsent(io::Resolve(kUri)->path + v2, {{bytes}}, false), IsOk());
+      Overwrite(2);
+      EXPECT_THAT(VersionNumbers(Open()), IsOkAndHolds(ElementsAre(1, 2)));
+      store_->DieAt(call);
+      CleanUpAll();
+      const bool is_over = !store_->was_interrupted();
+      store_->Disarm();
+      ExpectClean(1);
+      EXPECT_THAT(VersionNumbers(Open()), IsOkAndHolds(ElementsAre(2)));
+      EXPECT_FALSE(*store_->Head(io::Resolve(kUri)->path + v2));
+      if (is_over || HasFailure()) break;
+    }
+    if (HasFailure()) return;
+  }
+}
+
+// Shows versions as they were, until it changes something itself.
+class OldListings final : public testing::HookedStore {
+ public:
+  using HookedStore::HookedStore;
+
+  void Begin() { old_ = inner().List(kFolder).ValueOrDie(); }
+
+  arrow::Result<std::vector<io::ObjectInfo>> List(const std::string& folder) override {
+    if (!old_ || folder != kFolder) return inner().List(folder);
+    return *old_;
+  }
+  arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) override {
+    ARROW_ASSIGN_OR_RAISE(const auto objects, List(folder));
+    std::vector<std::string> names;
+    for (const auto& object : objects) names.push_back(object.path.substr(folder.size() + 1));
+    return names;
+  }
+  arrow::Status Around(const testing::StoreCall& call,
+                       const std::function<arrow::Status()>& perform) override {
+    using enum testing::StoreCallKind;
+    if (call.kind == kPut || call.kind == kPutIfAbsent || call.kind == kDelete) old_.reset();
+    return perform();
+  }
+
+ private:
+  static constexpr const char* kFolder = "/t/_versions";
+
+  std::optional<std::vector<io::ObjectInfo>> old_;
+};
+
+TEST_F(CleanupRacesTest, ASweepDoesNotGoByAnOldListing) {
+  const Dataset latest = Open();
+  const auto staged = WriteTransaction(Rows(5), latest, {.mode = WriteMode::kAppend});
+  ASSERT_THAT(staged, IsOk());
+  const auto old = std::make_shared<OldListings>(store_);
+  io::RegisterStore("old-listings", old);
+  const Dataset seen = Dataset::Open("old-listings://t", {.session = NewSession()}).ValueOrDie();
+  ASSERT_EQ(seen.state()->location.root + "/_versions", "/t/_versions");
+  const CleanupOptions options = {.unverified_age_ns = 0};
+  const auto plan =
+      dataset::PlanCleanup(seen, seen.version(), options, dataset::CleanupScope::kUnverified);
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_EQ(plan->files.size(), 1);
+  old->Begin();
+  ASSERT_THAT(Commit(latest, *staged), IsOk());
+  EXPECT_THAT(dataset::RunCleanup(seen, *plan, options).status, IsOk());
+  io::RegisterStore("old-listings", nullptr);
+  ExpectWhole();
 }
 
 TEST_F(CleanupRacesTest, ADetachedHandleIsRefused) {

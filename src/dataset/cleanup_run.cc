@@ -91,6 +91,9 @@ class CleanupSteps {
       ARROW_RETURN_NOT_OK(Settle());
       ARROW_RETURN_NOT_OK(look_.LookAtVersions(Paths()));
       next_look_ = SteadyNow() + look_every_;
+    } else if (!plan_.files.empty()) {
+      // The look that comes before the first file may be at a listing older than the plan's.
+      ARROW_RETURN_NOT_OK(MakeAChange(table_, run_));
     }
     for (const CleanupCandidate& file : plan_.files) ARROW_RETURN_NOT_OK(RemoveFile(file));
     RemoveFolders();
@@ -113,7 +116,8 @@ class CleanupSteps {
     for (const Tombstone& tombstone : marks.tombstones) {
       const bool is_attached = marks.attached.contains(tombstone.version.version);
       if (is_attached && marks.decided.contains(tombstone.run)) {
-        ARROW_RETURN_NOT_OK(RemoveSpare(table_, tombstone));
+        ARROW_ASSIGN_OR_RAISE(const bool is_removed, RemoveSpare(table_, tombstone));
+        if (is_removed) spares_.insert(tombstone.path);
       } else {
         left.erase(tombstone.run);
       }
@@ -130,6 +134,11 @@ class CleanupSteps {
   }
 
   arrow::Status RemoveStrays() {
+    for (const table::VersionEntry& name : plan_.lost_names) {
+      ARROW_RETURN_NOT_OK(
+          table_.store->DeleteIf({name.path, name.size_bytes, name.modified_ns, name.file_id})
+              .status());
+    }
     for (const table::VersionEntry& stray : plan_.strays) {
       ARROW_RETURN_NOT_OK(remover_.WaitForTurn());
       const auto removed =
@@ -144,7 +153,8 @@ class CleanupSteps {
     buried_ = plan_.tombstones;
     // Of a clean-up that died before it took the version's own name.
     for (const Tombstone& tombstone : look_.marks().tombstones) {
-      if (look_.marks().attached.contains(tombstone.version.version) && Goes(tombstone)) {
+      const bool is_attached = look_.marks().attached.contains(tombstone.version.version);
+      if (is_attached && Goes(tombstone) && !spares_.contains(tombstone.path)) {
         buried_.push_back(tombstone);
       }
     }
@@ -173,8 +183,11 @@ class CleanupSteps {
     for (const Tombstone& tombstone : buried_) {
       const uint64_t version = tombstone.version.version;
       Fate& fate = fates[tombstone.run];
-      if (look_.marks().attached.contains(version)) continue;
-      (look_.IsNeeded(version) ? fate.back : fate.gone).insert(version);
+      const bool is_attached = look_.marks().attached.contains(version);
+      // Whose owner may be about to take its name; this one is past that.
+      if (is_attached && tombstone.run != run_) continue;
+      const bool stays = is_attached || look_.IsNeeded(version);
+      (stays ? fate.back : fate.gone).insert(version);
     }
     for (auto& [run, fate] : fates) {
       ARROW_ASSIGN_OR_RAISE(fate, DecideFate(table_, run, fate));
@@ -199,9 +212,8 @@ class CleanupSteps {
     }
     for (const Tombstone& tombstone : buried_) {
       const uint64_t version = tombstone.version.version;
-      if (fates[tombstone.run].gone.contains(version) || marks.attached.contains(version)) continue;
-      const bool is_there = std::ranges::any_of(
-          marks.tombstones, [&](const Tombstone& there) { return there.path == tombstone.path; });
+      if (fates[tombstone.run].gone.contains(version)) continue;
+      ARROW_ASSIGN_OR_RAISE(const bool is_there, look_.KeepWhereverItLies(tombstone));
       if (!is_there) {
         return CommitConflict(Retry::kYes, version,
                               "it is to stay, and another clean-up has it in its hands");
@@ -254,7 +266,8 @@ class CleanupSteps {
   const std::string run_;
   Remover remover_;
   std::vector<Tombstone> buried_;
-  std::set<std::string> runs_;  // whose fate is known
+  std::set<std::string> spares_;  // tombstones that were removed, of versions that were put back
+  std::set<std::string> runs_;    // whose fate is known
   SteadyTime next_look_;
 };
 

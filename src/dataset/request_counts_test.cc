@@ -67,9 +67,10 @@ TEST_F(RequestCountsTest, AVersionByItsNumberIsALookAndTwoReads) {
   EXPECT_EQ(Open(1).num_fragments(), kFragments);
   EXPECT_EQ(store_->stats().head_requests, 1);
   EXPECT_EQ(store_->stats().get_requests, 2);
+  EXPECT_EQ(store_->stats().list_requests, 1);  // of version 1: whether its creator yields
   store_->Reset();
   EXPECT_EQ(Open(1).num_fragments(), kFragments);
-  EXPECT_EQ(store_->stats().requests(), 1);
+  EXPECT_EQ(store_->stats().requests(), 2);
 }
 
 TEST_F(RequestCountsTest, AppendingByAHandleIsFourPutsAndOneListing) {

@@ -9,6 +9,7 @@
 #include "table/conflict.h"
 #include "table/feature_flags.h"
 #include "table/publish.h"
+#include "table/same_table.h"
 
 namespace glaive::dataset {
 namespace {
@@ -36,7 +37,7 @@ class Restoration {
       ARROW_ASSIGN_OR_RAISE(auto pin, PutPin(table_, entry, latest->version + 1));
       pins_.push_back(std::move(pin));
     }
-    ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(table_, *restore_.content));
+    ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(table_, *restore_.content));
     if (!is_there) {
       return CommitConflict(Retry::kYes, restore_.version,
                             "a clean-up took that version before it was restored");
@@ -80,19 +81,6 @@ class Restoration {
 };
 
 }  // namespace
-
-arrow::Result<bool> IsStillThere(const table::TableLocation& table,
-                                 const table::Manifest& manifest) {
-  const auto entry = table::FindVersion(table, manifest.version);
-  if (!entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound) return false;
-  ARROW_RETURN_NOT_OK(entry.status());
-  if (manifest.size_bytes != 0 && entry->size_bytes != manifest.size_bytes) return false;
-  const auto ours = table::TransactionUuidOf(manifest);
-  const auto made_by = table::ReadTransaction(table, *entry);
-  if (!made_by.ok() && KindOf(made_by.status()) == ErrorKind::kFileNotFound) return false;
-  ARROW_RETURN_NOT_OK(made_by.status());
-  return !ours || !*made_by || (*made_by)->uuid.empty() || (*made_by)->uuid == *ours;
-}
 
 arrow::Result<table::ManifestPtr> CommitRestore(const table::TableLocation& table,
                                                 const table::ManifestPtr& base,

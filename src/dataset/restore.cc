@@ -3,9 +3,9 @@
 #include "core/error.h"
 #include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
-#include "dataset/restoration.h"
 #include "dataset/session_state.h"
 #include "glaive/refs.h"
+#include "table/same_table.h"
 
 namespace glaive {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 arrow::Status CheckHandle(const Dataset& dataset) {
   const Dataset::State& state = *dataset.state();
   ARROW_ASSIGN_OR_RAISE(const bool is_there,
-                        dataset::IsStillThere(state.location, *state.manifest));
+                        table::IsStillThere(state.location, *state.manifest));
   if (is_there) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(table::FindVersion(state.location, dataset.version()).status());
   return CommitConflict(Retry::kYes, dataset.version(),

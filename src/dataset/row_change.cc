@@ -22,7 +22,7 @@ bool MayDoOnNewer(const arrow::Status& failure) {
 
 bool IsOfSameTable(const table::TableLocation& table, const table::Manifest& newest,
                    const table::Manifest& older) {
-  if (table::AreOfOneTable(newest, older)) return true;
+  if (table::AreRelated(newest, older)) return true;
   const auto witness = table::WitnessOf(table, older, std::nullopt);
   return witness.ok() && *witness == table::Witness::kSameTable;
 }

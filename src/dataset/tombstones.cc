@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "dataset/file_references.h"
 #include "table/manifest_file.h"
+#include "table/naming_schemes.h"
 #include "table/publish.h"
 
 namespace glaive::dataset {
@@ -96,10 +97,11 @@ arrow::Result<VersionMarks> ListMarks(const table::TableLocation& table) {
   const std::string folder = table.Path(kFolder);
   ARROW_ASSIGN_OR_RAISE(const auto names, table.store->ListNames(folder));
   VersionMarks marks;
+  std::vector<table::VersionEntry> attached;
   for (const std::string& name : names) {
     const std::string path = folder + "/" + name;
-    if (const auto attached = EntryOf(folder, name)) {
-      marks.attached.insert(attached->version);
+    if (auto entry = EntryOf(folder, name)) {
+      attached.push_back(*std::move(entry));
     } else if (name.starts_with(kFate)) {
       marks.decided.insert(name.substr(kFate.size()));
     } else if (auto gone = Split(folder, name, kGone)) {
@@ -109,6 +111,9 @@ arrow::Result<VersionMarks> ListMarks(const table::TableLocation& table) {
       if (as) marks.pins.push_back({pin->version.version, *as, path});
     }
   }
+  std::ranges::sort(attached, {}, &table::VersionEntry::version);
+  ARROW_RETURN_NOT_OK(table::TakeOutNoVersions(table, &attached).status());
+  for (const table::VersionEntry& entry : attached) marks.attached.insert(entry.version);
   return marks;
 }
 
@@ -206,17 +211,18 @@ arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombst
   return is_it ? table.store->Delete(tombstone.path) : arrow::Status::OK();
 }
 
-arrow::Status RemoveSpare(const table::TableLocation& table, const Tombstone& tombstone) {
+arrow::Result<bool> RemoveSpare(const table::TableLocation& table, const Tombstone& tombstone) {
   const auto fate = ReadFate(table, tombstone.run);
-  if (!fate.ok() && KindOf(fate.status()) == ErrorKind::kFileNotFound) return arrow::Status::OK();
+  if (!fate.ok() && KindOf(fate.status()) == ErrorKind::kFileNotFound) return false;
   ARROW_RETURN_NOT_OK(fate.status());
   // Its owner took that name already, and does so once.
-  if (!fate->back.contains(tombstone.version.version)) return arrow::Status::OK();
+  if (!fate->back.contains(tombstone.version.version)) return false;
   ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(tombstone.version.path));
   ARROW_ASSIGN_OR_RAISE(const auto spare, table.store->Head(tombstone.path));
   // What a late writer put under the name is not this version.
   const bool is_it = there && spare && there->size_bytes == spare->size_bytes;
-  return is_it ? table.store->Delete(tombstone.path) : arrow::Status::OK();
+  if (is_it) ARROW_RETURN_NOT_OK(table.store->Delete(tombstone.path));
+  return is_it;
 }
 
 arrow::Status ForgetFate(const table::TableLocation& table, const std::string& run) {
@@ -226,6 +232,11 @@ arrow::Status ForgetFate(const table::TableLocation& table, const std::string& r
   const auto is_of_run = [&](const Tombstone& each) { return each.run == run; };
   if (std::ranges::any_of(marks.tombstones, is_of_run)) return arrow::Status::OK();
   return table.store->DeleteIf(*said).status();
+}
+
+arrow::Status MakeAChange(const table::TableLocation& table, const std::string& run) {
+  ARROW_RETURN_NOT_OK(DecideFate(table, run, {}).status());
+  return table.store->Delete(FatePath(table, run));
 }
 
 arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation& table,

@@ -40,7 +40,7 @@ struct VersionMarks {
   std::set<uint64_t> attached;    // versions under their own names
 };
 
-// By one listing of names.
+// By one listing of names, and more where versions of both naming schemes are there.
 arrow::Result<VersionMarks> ListMarks(const table::TableLocation& table);
 
 std::string NewRunName();
@@ -59,7 +59,7 @@ arrow::Result<table::ManifestPtr> ReadTombstone(const table::TableLocation& tabl
 // their names, and else are left to the run's owner, who may be about to take those.
 struct Fate {
   std::set<uint64_t> gone;  // for good
-  std::set<uint64_t> back;  // had lost their names
+  std::set<uint64_t> back;  // had lost their names, or their owner was past taking those
 };
 
 // Says what becomes of the run, unless that has been said. Returns what was said first.
@@ -69,11 +69,16 @@ arrow::Result<Fate> DecideFate(const table::TableLocation& table, const std::str
 // Puts a version back under its own name, as its run's fate says. The tombstone goes then.
 arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombstone);
 
-// Removes a tombstone of a decided run whose version was put back and has its name again.
-arrow::Status RemoveSpare(const table::TableLocation& table, const Tombstone& tombstone);
+// Removes a tombstone of a decided run whose version was put back and has its name again. Whether
+// it was that.
+arrow::Result<bool> RemoveSpare(const table::TableLocation& table, const Tombstone& tombstone);
 
 // Forgets what was said of a run, where nothing is left of it.
 arrow::Status ForgetFate(const table::TableLocation& table, const std::string& run);
+
+// Changes the table's folder and undoes that, under the name of a run that takes no version: a
+// listing that follows shows all that was there before.
+arrow::Status MakeAChange(const table::TableLocation& table, const std::string& run);
 
 // Of a version that has lost its name and may still be put back. Nothing where there is none.
 arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation& table,

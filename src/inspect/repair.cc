@@ -18,6 +18,7 @@
 #include "inspect/fragment_check.h"
 #include "inspect/index_files.h"
 #include "table/commit.h"
+#include "table/naming_schemes.h"
 #include "table/publish.h"
 #include "table/table_not_found.h"
 
@@ -74,8 +75,9 @@ class Planner {
       : uri_(uri), table_(std::move(table)), options_(options) {}
 
   arrow::Result<RepairPlan> Run() {
-    ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(table_));
-    if (entries.empty()) return table::TableNotFound(table_);
+    std::vector<table::VersionEntry> no_versions;
+    ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(table_, &no_versions));
+    if (entries.empty()) return ReleaseNames(no_versions);
     ARROW_RETURN_NOT_OK(FindHead(entries));
     ARROW_RETURN_NOT_OK(FindFragments());
     ARROW_RETURN_NOT_OK(FindIndices());
@@ -83,6 +85,18 @@ class Planner {
   }
 
  private:
+  // Where no version is there, others are names that a creator holds.
+  arrow::Result<RepairPlan> ReleaseNames(const std::vector<table::VersionEntry>& names) {
+    if (names.empty()) return table::TableNotFound(table_);
+    for (const table::VersionEntry& name : names) {
+      plan_.steps.push_back({.kind = Kind::kReleaseName,
+                             .path = RelativeTo(table_, name.path),
+                             .reason = "the creator of a table held this name and made no version; "
+                                       "while it is there, no table can be made"});
+    }
+    return std::move(plan_);
+  }
+
   // The newest manifest that can be read; those above it that are damaged go aside.
   arrow::Status FindHead(const std::vector<table::VersionEntry>& entries) {
     for (const table::VersionEntry& entry : entries | std::views::reverse) {
@@ -165,7 +179,11 @@ class Repairer {
   Repairer(table::TableLocation table, const RepairPlan& plan, const RepairOptions& options)
       : table_(std::move(table)), plan_(plan), options_(options) {}
 
-  arrow::Result<Dataset> Run() {
+  arrow::Result<std::optional<Dataset>> Run() {
+    if (plan_.version == 0) {
+      ARROW_RETURN_NOT_OK(ReleaseNames());
+      return std::nullopt;
+    }
     ARROW_ASSIGN_OR_RAISE(commit_.durability, dataset::Resolve(options_.durability));
     ARROW_ASSIGN_OR_RAISE(manifest_, table::ReadManifest(table_, plan_.version));
     const auto session = std::make_shared<Session>(kSessionBytes);
@@ -180,6 +198,28 @@ class Repairer {
   }
 
  private:
+  // As long as there is no version, and they are held.
+  arrow::Status ReleaseNames() {
+    std::vector<table::VersionEntry> names;
+    ARROW_ASSIGN_OR_RAISE(const auto versions, table::ListVersions(table_, &names));
+    for (const RepairStep& step : plan_.steps) {
+      const auto name =
+          std::ranges::find(names, table_.Path(step.path), &table::VersionEntry::path);
+      const bool is_held = step.kind == Kind::kReleaseName && name != names.end();
+      if (!versions.empty() || !is_held) return NoLonger(step);
+      ARROW_RETURN_NOT_OK(
+          table_.store
+              ->DeleteIf({name->path, name->size_bytes, name->modified_ns, name->file_id})
+              .status());
+    }
+    return arrow::Status::OK();
+  }
+
+  static arrow::Status NoLonger(const RepairStep& step) {
+    return InvalidInput("{} is no longer as the plan found it ({}): plan again", step.path,
+                        step.reason);
+  }
+
   arrow::Status CheckAgain(const Dataset& dataset) {
     const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
     ARROW_ASSIGN_OR_RAISE(const auto columns, read::Projection::Make(manifest_->schema, {}));
@@ -197,10 +237,7 @@ class Repairer {
         holds = index != indices.end();
         if (holds) unlist_.removed_indices.push_back(index->message);
       }
-      if (!holds) {
-        return InvalidInput("{} is no longer as the plan found it ({}): plan again", step.path,
-                            step.reason);
-      }
+      if (!holds) return NoLonger(step);
     }
     return arrow::Status::OK();
   }
@@ -263,8 +300,8 @@ arrow::Result<RepairPlan> PlanRepair(std::string_view uri, const RepairOptions& 
   return Planner(uri, std::move(table), options).Run();
 }
 
-arrow::Result<Dataset> Repair(std::string_view uri, const RepairPlan& plan,
-                              const RepairOptions& options) {
+arrow::Result<std::optional<Dataset>> Repair(std::string_view uri, const RepairPlan& plan,
+                                            const RepairOptions& options) {
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
   return Repairer(std::move(table), plan, options).Run();
 }

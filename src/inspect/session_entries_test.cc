@@ -162,7 +162,7 @@ TEST(RepairSessionTest, ARepairGivesAHandleOfTheSession) {
   options.session = std::make_shared<Session>();
   const RepairPlan plan = PlanRepair(uri, options).ValueOrDie();
   EXPECT_EQ(options.session->size_bytes(), 0);  // what it found was read from the store
-  EXPECT_EQ(SessionOf(Repair(uri, plan, options).ValueOrDie()), options.session);
+  EXPECT_EQ(SessionOf(*Repair(uri, plan, options).ValueOrDie()), options.session);
 }
 
 }  // namespace

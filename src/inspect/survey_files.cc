@@ -14,6 +14,7 @@
 #include "inspect/table_folders.h"
 #include "table/commit.h"
 #include "table/manifest_file.h"
+#include "table/naming_schemes.h"
 
 namespace glaive {
 namespace {

@@ -106,10 +106,12 @@ bool IsOfLostCreation(const Above& above, const Manifest& put) {
 
 }  // namespace
 
-arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put) {
+arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put,
+                                   bool* has_newer) {
   bool was_highest = false;
   for (int look = 0; look < kMostLooks; ++look) {
     ARROW_ASSIGN_OR_RAISE(const Above above, LookAbove(table, put));
+    if (has_newer != nullptr) *has_newer |= above.lowest.has_value();
     if (IsOfLostCreation(above, put)) return Standing::kStray;
     if (!above.lowest) {
       // A listing may miss the newest version where it came, and the one before it went, meanwhile:

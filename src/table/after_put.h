@@ -19,7 +19,9 @@ enum class Standing : uint8_t {
 
 // One listing, and one manifest where a newer version is there. A listing that its caller makes
 // after a change of its own shows that change and all before it.
-arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put);
+// `has_newer`, if not null: whether one was.
+arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put,
+                                   bool* has_newer = nullptr);
 
 // The same for a version that is not there any more, or may never have been: whether a newer one
 // descends from it. kStray also where no newer one is there.

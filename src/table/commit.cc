@@ -98,6 +98,7 @@ class PendingCommit {
   Witness witness_ = Witness::kSilent;  // of the base
   ManifestPtr earlier_;                 // what an earlier call with our idempotency token made
   bool was_taken_ = false;              // by another's version, at the last attempt
+  bool was_outrun_ = false;             // there were newer ones, at the last look
   Transaction transaction_;
   MakeOperation make_;  // null: the operation is there, and is rebased
   RebasedFiles rebased_;
@@ -198,7 +199,8 @@ arrow::Status PendingCommit::CatchUp() {
 
 // False where the newest version went before it was read.
 arrow::Result<bool> PendingCommit::TryToCatchUp() {
-  if (was_taken_) hint_ = ReadVersionHint(table_);
+  // A writer who was slow may have left a hint that newer versions do not follow without a gap.
+  if (was_taken_) hint_ = was_outrun_ ? std::nullopt : ReadVersionHint(table_);
   ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version, hint_,
                                                         /*trusts_hint=*/!was_taken_));
   if (newer.empty()) {
@@ -208,6 +210,8 @@ arrow::Result<bool> PendingCommit::TryToCatchUp() {
   }
   auto newest = ReadManifest(table_, newer.back());
   if (!newest.ok() && IsGone(newest.status())) return false;
+  // What was found behind an old hint, others would not find either.
+  if (was_outrun_ && newest.ok()) WriteVersionHint(table_, **newest);
   // A torn head is reported by the check of what it says of itself, where there is one.
   bool moved_rows = false;
   if (newest.ok() && witness_ == Witness::kSilent) {
@@ -245,8 +249,10 @@ arrow::Result<ManifestPtr> PendingCommit::Attempt() {
 
 // Whether what was put became one of the table's versions. Null where it was taken back.
 arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
-  auto standing = StandingOf(table_, *put);
-  if (standing.ok() && *standing == Standing::kInChain) standing = CheckBase(*put);
+  was_outrun_ = false;
+  auto standing = StandingOf(table_, *put, &was_outrun_);
+  const bool is_newest = standing.ok() && *standing == Standing::kInChain;
+  if (is_newest) standing = CheckBase(*put);
   if (!standing.ok() || *standing == Standing::kUnknown) {
     return CommitUnknown(
         Location{put->path},
@@ -255,8 +261,15 @@ arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
         put->version, standing.ok() ? "those in between do not say" : standing.status().message());
   }
   if (*standing == Standing::kInChain) return put;
-  // Where that fails it stays: nobody who reads the newest version sees it.
-  static_cast<void>(TakeBack(table_, *put));
+  arrow::Status taken_back = TakeBack(table_, *put);
+  if (!taken_back.ok()) taken_back = TakeBack(table_, *put);  // nothing hangs on one failure
+  // Below versions that descend from another it may stay: who reads the newest never sees it.
+  if (!taken_back.ok() && is_newest) {
+    return CommitUnknown(Location{put->path},
+                         "version {} was put where another table may be by now, and could not be "
+                         "taken back: {}",
+                         put->version, taken_back.message());
+  }
   was_taken_ = true;
   return nullptr;
 }
@@ -265,8 +278,11 @@ arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
 arrow::Result<Standing> PendingCommit::CheckBase(const Manifest& put) {
   ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, std::nullopt));
   if (witness_ == Witness::kSameTable) return Standing::kInChain;
+  // By name: a listing may be older than what was built on it.
+  const std::string next = ManifestName(put.version + 1, put.naming_scheme);
+  ARROW_ASSIGN_OR_RAISE(const auto built, table_.store->Head(table_.Path("_versions/" + next)));
   ARROW_ASSIGN_OR_RAISE(const auto newest, LatestVersion(table_));
-  const bool was_built_on = newest && newest->version > put.version;
+  const bool was_built_on = built || (newest && newest->version > put.version);
   if (witness_ == Witness::kOtherTable) {
     return was_built_on ? Standing::kUnknown : Standing::kStray;
   }
@@ -307,6 +323,10 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   Duration first_attempt{};
   uint32_t num_made = 0;
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
+    if (attempt > 0) {
+      ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, std::nullopt));
+      if (witness_ == Witness::kOtherTable) return OtherTable(Retry::kNo, latest_->version);
+    }
     ARROW_RETURN_NOT_OK(CatchUp());
     if (earlier_ != nullptr) return earlier_;
     const auto attempt_start = SteadyNow();
@@ -337,7 +357,8 @@ arrow::Result<ManifestPtr> PendingCommit::Run() {
   const bool ours = made.ok() && *made != earlier_;
   if (ours) {
     for (const std::string& path : rebased_.superseded) (void)table_.store->Delete(path);
-    WriteVersionHint(table_, **made);
+    // Who made newer ones leaves a better hint.
+    if (!was_outrun_) WriteVersionHint(table_, **made);
   } else if (!unknown) {
     for (const std::string& path : rebased_.written) (void)table_.store->Delete(path);
   }

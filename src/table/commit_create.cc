@@ -10,6 +10,7 @@
 #include "table/commit.h"
 #include "table/feature_flags.h"
 #include "table/manifest_file.h"
+#include "table/naming_schemes.h"
 #include "table/publish.h"
 #include "table/version_hint.h"
 
@@ -24,6 +25,17 @@ arrow::Status Exists(const TableLocation& table) {
   return AlreadyExists("Dataset already exists: {}", table.uri);
 }
 
+// What is there may be no table: a name that another creator holds, or held when it died.
+arrow::Status Exists(const TableLocation& table, const std::vector<VersionEntry>& entries) {
+  if (entries.size() != 1) return Exists(table);
+  const auto is_held = IsHeldName(table, entries.front());
+  if (!is_held.ok() || !*is_held) return Exists(table);
+  return AlreadyExists(
+      "Dataset already exists: {}: another writer is creating it; if that one died, `glaive repair "
+      "{}` removes what it left ({})",
+      table.uri, table.uri, entries.front().path);
+}
+
 arrow::Status MayBeAnothers(const Manifest& manifest, std::string_view why) {
   return CommitUnknown(Location{manifest.path}, "the table may be another creator's: {}", why);
 }
@@ -32,6 +44,7 @@ arrow::Status MayBeAnothers(const Manifest& manifest, std::string_view why) {
 struct Others {
   bool have_rival = false;  // a version that cannot come from ours
   bool have_newer = false;  // one that may
+  bool lack_ours = true;    // ours is not there itself
 };
 
 arrow::Result<Others> LookAround(const TableLocation& table, const Manifest& put,
@@ -45,6 +58,7 @@ arrow::Result<Others> LookAround(const TableLocation& table, const Manifest& put
     const bool is_ours = entry.scheme == put.naming_scheme;
     others.have_rival |= !is_ours || entry.version < put.version;
     others.have_newer |= is_ours && entry.version > put.version;
+    others.lack_ours &= entry.path != put.path;
   }
   return others;
 }
@@ -69,8 +83,11 @@ arrow::Status PublishAlone(const TableLocation& table, const Transaction& transa
   for (int look = 0; look < kMostLooks; ++look) {
     const auto others = LookAround(table, *manifest, held);
     if (!others.ok()) return MayBeAnothers(*manifest, others.status().message());
-    if (!others->have_rival && !others->have_newer) return arrow::Status::OK();
     if (others->have_rival && others->have_newer) continue;
+    // A clean-up took it, for the sake of a rival that yielded since, or of versions above it that
+    // the listing missed; or the table was removed.
+    if (!others->have_rival && !others->have_newer && others->lack_ours) continue;
+    if (!others->have_rival && !others->have_newer) return arrow::Status::OK();
     if (others->have_newer) {
       const auto standing = StandingOf(table, *manifest);
       if (!standing.ok()) return MayBeAnothers(*manifest, standing.status().message());
@@ -80,7 +97,7 @@ arrow::Status PublishAlone(const TableLocation& table, const Transaction& transa
     const arrow::Status withdrawn = TakeBack(table, *manifest);
     return withdrawn.ok() ? Exists(table) : MayBeAnothers(*manifest, withdrawn.message());
   }
-  return MayBeAnothers(*manifest, "versions of both are there");
+  return MayBeAnothers(*manifest, "its versions come and go");
 }
 
 // Every creator has to get the V2 name first.
@@ -119,7 +136,7 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
                                        uint64_t read_version, Operation operation,
                                        const CommitOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto entries, ListManifests(table));
-  if (!entries.empty()) return Exists(table);
+  if (!entries.empty()) return Exists(table, entries);
   Transaction transaction{
       .read_version = options.read_version.value_or(read_version),
       .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,

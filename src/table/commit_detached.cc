@@ -6,6 +6,7 @@
 #include "table/commit.h"
 #include "table/feature_flags.h"
 #include "table/publish.h"
+#include "table/same_table.h"
 
 namespace glaive::table {
 namespace {
@@ -53,10 +54,9 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
                           Publish(table, transaction, options.durability, next.get()));
     if (outcome != Outcome::kOurs) continue;
     // A clean-up that took the base before does not know of this version, and of its files.
-    const auto there = FindVersion(table, base->version);
-    if (there.ok()) return next;
-    if (KindOf(there.status()) != ErrorKind::kNotFound)
-      return NotKnownToBeWhole(*next, there.status());
+    const auto is_there = IsStillThere(table, *base);
+    if (!is_there.ok()) return NotKnownToBeWhole(*next, is_there.status());
+    if (*is_there) return next;
     ARROW_RETURN_NOT_OK(TakeBack(table, *next));
     return CommitConflict(Retry::kYes, base->version,
                           "a clean-up took that version, which was read");

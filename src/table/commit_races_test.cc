@@ -12,6 +12,7 @@
 #include "table/chain.h"
 #include "table/commit.h"
 #include "table/manifest_file.h"
+#include "table/naming_schemes.h"
 #include "table/publish.h"
 #include "testing/golden.h"
 #include "testing/hooked_store.h"
@@ -47,10 +48,16 @@ class InterruptedStore final : public HookedStore {
     moments_.push_back({kind, std::move(end), std::move(run), false, /*loses_answer=*/true});
   }
 
+  // The first such call does nothing.
+  void Fail(StoreCallKind kind, std::string end) {
+    moments_.push_back({kind, std::move(end), [] {}, /*is_before=*/true, false, /*fails=*/true});
+  }
+
   arrow::Status Around(const StoreCall& call,
                        const std::function<arrow::Status()>& perform) override {
     Moment moment = Take(call);
     if (moment.run && moment.is_before) moment.run();
+    if (moment.fails) return IOError({call.path}, "it failed");
     const arrow::Status status = perform();
     if (moment.run && !moment.is_before) moment.run();
     if (moment.loses_answer) return IOError({call.path}, "the answer is lost");
@@ -64,6 +71,7 @@ class InterruptedStore final : public HookedStore {
     std::function<void()> run;
     bool is_before = false;
     bool loses_answer = false;
+    bool fails = false;
   };
 
   Moment Take(const StoreCall& call) {
@@ -95,13 +103,18 @@ class CommitRacesTest : public ::testing::Test {
     table_ = {store_, "/t", "memory://t"};
   }
 
-  static Overwrite FirstRows() {
-    Overwrite overwrite{.fragments = {NewFragment("first")}};
+  static Overwrite FirstRows(const std::string& path = "first") {
+    Overwrite overwrite{.fragments = {NewFragment(path)}};
     overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
     return overwrite;
   }
   ManifestPtr Create(const CommitOptions& options = {}) {
     return CommitCreate(calm_, FirstRows(), options).ValueOrDie();
+  }
+  // A table in place of the one that was there. No file name is used twice.
+  ManifestPtr CreateAnew() {
+    EXPECT_THAT(calm_.store->DeleteFolder("/t"), IsOk());
+    return CommitCreate(calm_, FirstRows("anew"), {}).ValueOrDie();
   }
   // By other writers, whom nothing interrupts.
   ManifestPtr Append1(const std::string& path) {
@@ -111,6 +124,9 @@ class CommitRacesTest : public ::testing::Test {
   void Remove(const ManifestPtr& version) {
     ASSERT_THAT(calm_.store->Delete(version->path), IsOk());
     ASSERT_THAT(calm_.store->Delete(TransactionPath(calm_, *version)), IsOk());
+  }
+  std::shared_ptr<arrow::Buffer> BytesAt(const std::string& path) {
+    return calm_.store->ReadWhole(path).ValueOrDie();
   }
   std::vector<std::string> Files() {
     std::vector<std::string> files;
@@ -394,6 +410,14 @@ TEST_F(CommitRacesTest, ACreatorThatWillYieldHidesNoTable) {
 }
 
 // Another creator holds it since this one looked whether there is a table.
+TEST_F(CommitRacesTest, ACreatorThatFindsAHeldNameIsToldOfRepair) {
+  const std::string name = "/t/_versions/" + ManifestName(1, NamingScheme::kV2);
+  const auto mark = arrow::Buffer::FromString(std::string(kHeldName));
+  ASSERT_THAT(calm_.store->PutIfAbsent(name, {{mark}}, false), IsOk());
+  EXPECT_THAT(CommitCreate(table_, FirstRows(), {}),
+              IsError(ErrorKind::kAlreadyExists, "`glaive repair memory://t`"));
+}
+
 TEST_F(CommitRacesTest, ACreatorThatMeetsAHeldNameFindsATable) {
   store_->Before(StoreCallKind::kPutIfAbsent, NameOf(1), [&] {
     const std::string name = "/t/_versions/" + ManifestName(1, NamingScheme::kV2);
@@ -442,8 +466,7 @@ TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
 
 TEST_F(CommitRacesTest, NothingIsPutIntoATableThatIsNotTheOneRead) {
   const ManifestPtr old = Create();
-  ASSERT_THAT(calm_.store->DeleteFolder("/t"), IsOk());
-  Create();
+  CreateAnew();
   bool was_put = false;
   store_->Before(StoreCallKind::kPutIfAbsent, "", [&] { was_put = true; });
   const auto refused = Commit(table_, old, Append{{NewFragment("ours")}}, {});
@@ -458,8 +481,7 @@ TEST_F(CommitRacesTest, ATableThatTakesThePlaceOfTheOneReadGetsNoVersionOfIt) {
     SetUp();
     const ManifestPtr base = Create();
     store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
-      ASSERT_THAT(calm_.store->DeleteFolder("/t"), IsOk());
-      const ManifestPtr first = Create();
+      const ManifestPtr first = CreateAnew();
       if (loses_its_first) {
         ASSERT_THAT(calm_.store->Delete(first->path), IsOk());
       }
@@ -484,6 +506,86 @@ TEST_F(CommitRacesTest, ACommitWhoseBaseIsCleanedUpStands) {
     EXPECT_THAT(Commit(table_, second, Append{{NewFragment("ours")}}, {}), IsOk());
     EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
   }
+}
+
+// A clean-up takes the base, and a late writer of the same table puts a version under its number.
+TEST_F(CommitRacesTest, AStrayInPlaceOfTheBaseDoesNotShowAnotherTable) {
+  const ManifestPtr first = Create();
+  const ManifestPtr late = Append1("late");
+  const auto stray = BytesAt(late->path);
+  Remove(late);
+  const ManifestPtr base = Append1("2");
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(3), [&] {
+    Remove(base);
+    ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{stray}}, false), IsOk());
+  });
+  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+  EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
+  // Nor before a put.
+  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("again")}}, {}), IsOk());
+  EXPECT_THAT(Files(), ElementsAre("first", "2", "ours", "again"));
+}
+
+// It would be the other table's newest version.
+TEST_F(CommitRacesTest, WhatCannotBeTakenBackFromAnotherTableIsTold) {
+  const ManifestPtr base = Create();
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
+    CreateAnew();
+    for (int i = 0; i < 2; ++i) store_->Fail(StoreCallKind::kDelete, NameOf(2));
+  });
+  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
+              IsError(ErrorKind::kCommitUnknown, "could not be taken back"));
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
+}
+
+// Of two attempts, each is made in the table that the base was read from.
+TEST_F(CommitRacesTest, ATableThatTakesThePlaceOfTheOneReadGetsNoSecondAttempt) {
+  const ManifestPtr base = Create();
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] { Append1("theirs"); });
+  store_->After(StoreCallKind::kDelete, ".txn", [&] { CreateAnew(); });
+  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
+              IsError(ErrorKind::kCommitConflict, "is gone"));
+  EXPECT_THAT(Versions(), ElementsAre(1));
+  EXPECT_THAT(Files(), ElementsAre("anew"));
+}
+
+// A creator that came too late, or died before it yielded, has the newer name.
+TEST_F(CommitRacesTest, ANumberDoesNotLeadToALostCreation) {
+  const TableLocation elsewhere = {calm_.store, "/u", "memory://u"};
+  const ManifestPtr lost = CommitCreate(elsewhere, FirstRows(), {}).ValueOrDie();
+  const ManifestPtr first = Create({.naming_scheme = NamingScheme::kV1});
+  ASSERT_THAT(calm_.store->PutIfAbsent("/t/_versions" + NameOf(1), {{BytesAt(lost->path)}}, false),
+              IsOk());
+  EXPECT_EQ(FindVersion(calm_, 1)->path, first->path);
+  EXPECT_EQ(ReadManifest(calm_, 1).ValueOrDie()->path, first->path);
+  Append1("2");
+  EXPECT_EQ(FindVersion(calm_, 1)->path, first->path);
+  Remove(first);
+  EXPECT_THAT(FindVersion(calm_, 1), IsError(ErrorKind::kNotFound, "version 1"));
+  EXPECT_THAT(ReadManifest(calm_, 1), IsError(ErrorKind::kNotFound, "version 1"));
+}
+
+TEST_F(CommitRacesTest, ACreatorWhoseVersionIsTakenDoesNotReportIt) {
+  store_->After(StoreCallKind::kPutIfAbsent, NameOf(1),
+                [&] { ASSERT_THAT(calm_.store->Delete("/t/_versions" + NameOf(1)), IsOk()); });
+  EXPECT_THAT(CommitCreate(table_, FirstRows(), {}),
+              IsError(ErrorKind::kCommitUnknown, "come and go"));
+}
+
+TEST_F(CommitRacesTest, ADetachedVersionIsNotMadeOfAVersionThatIsGone) {
+  const ManifestPtr first = Create();
+  const ManifestPtr late = Append1("late");
+  const auto stray = BytesAt(late->path);
+  Remove(late);
+  const ManifestPtr base = Append1("2");
+  Append1("3");
+  store_->Before(StoreCallKind::kPut, ".txn", [&] {
+    Remove(base);
+    ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{stray}}, false), IsOk());
+  });
+  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {.detached = true});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "a clean-up took that version"));
+  EXPECT_THAT(ListDetachedVersions(calm_).ValueOrDie(), SizeIs(0));
 }
 
 TEST_F(CommitRacesTest, ABlindOverwriteWithATokenIsMadeOnce) {

@@ -21,11 +21,6 @@ namespace glaive::table {
 // are named "d9223372036854775810.manifest" in both.
 std::string ManifestName(uint64_t version, NamingScheme scheme);
 
-// What the creator of a table of V1 names puts under the V2 name of its first version while it puts
-// that one, so that no other creator gets it. It is no version.
-inline constexpr std::string_view kHeldName = "glaive: held for a version with a V1 name\n";
-arrow::Result<bool> IsHeldName(const TableLocation& table, const VersionEntry& entry);
-
 // All attached versions, ascending, whatever their scheme; of sizes that are not known (0), since
 // on a local disk they cost more than the names.
 arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& table);

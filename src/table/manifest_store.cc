@@ -11,6 +11,7 @@
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
+#include "table/naming_schemes.h"
 #include "table/transaction_codec.h"
 #include "table/version_hint.h"
 
@@ -47,46 +48,13 @@ arrow::Status TwoSchemes(std::string_view path, std::string_view other) {
   return Corrupt({path}, "the manifest is named by another scheme than {}", other);
 }
 
-auto FindOtherScheme(const std::vector<VersionEntry>& entries) {
-  return std::ranges::find_if(
+// Leaves the versions of a table, which are named by one scheme. Returns the others.
+arrow::Result<std::vector<VersionEntry>> SettleOnOneScheme(const TableLocation& table,
+                                                           std::vector<VersionEntry>& entries) {
+  ARROW_ASSIGN_OR_RAISE(auto others, TakeOutNoVersions(table, &entries));
+  const auto other = std::ranges::find_if(
       entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
-}
-
-// A creator who died before it yielded left a version of V2 name, of which no version of a V1 name
-// descends. Where the names of a table were being changed, they do.
-arrow::Status DropLostCreation(const TableLocation& table, std::vector<VersionEntry>& entries) {
-  const auto first = std::ranges::find(entries, NamingScheme::kV2, &VersionEntry::scheme);
-  const auto newest =
-      std::ranges::find(entries | std::views::reverse, NamingScheme::kV1, &VersionEntry::scheme);
-  if (first == entries.end() || newest == entries.rend()) return arrow::Status::OK();
-  if (first->version >= newest->version) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto lost, ReadManifest(table, *first));
-  ARROW_ASSIGN_OR_RAISE(const auto latest, ReadManifest(table, *newest));
-  if (Descends(*latest, *lost) == Descent::kNo) entries.erase(first);
-  return arrow::Status::OK();
-}
-
-// Where both schemes are there, one of them may be the name that the creator of a table of V1 names
-// holds, or held when it died. A version of V2 name beside one of its number and V1 name is of a
-// creator who came later, and yields.
-arrow::Status SettleOnOneScheme(const TableLocation& table, std::vector<VersionEntry>& entries) {
-  if (FindOtherScheme(entries) == entries.end()) return arrow::Status::OK();
-  std::set<uint64_t> named_v1;
-  for (const VersionEntry& entry : entries) {
-    if (entry.scheme == NamingScheme::kV1) named_v1.insert(entry.version);
-  }
-  std::erase_if(entries, [&](const VersionEntry& entry) {
-    return entry.scheme == NamingScheme::kV2 && named_v1.contains(entry.version);
-  });
-  for (auto entry = entries.begin(); entry != entries.end();) {
-    const bool may_be_held = entry->scheme == NamingScheme::kV2;
-    ARROW_ASSIGN_OR_RAISE(const bool is_held,
-                          may_be_held ? IsHeldName(table, *entry) : arrow::Result<bool>(false));
-    entry = is_held ? entries.erase(entry) : entry + 1;
-  }
-  ARROW_RETURN_NOT_OK(DropLostCreation(table, entries));
-  const auto other = FindOtherScheme(entries);
-  if (other == entries.end()) return arrow::Status::OK();
+  if (other == entries.end()) return others;
   return TwoSchemes(other->path, entries.front().path);
 }
 
@@ -248,14 +216,6 @@ arrow::Result<std::vector<VersionEntry>> ListManifests(const TableLocation& tabl
   return entries;
 }
 
-arrow::Result<bool> IsHeldName(const TableLocation& table, const VersionEntry& entry) {
-  if (entry.size_bytes != 0 && entry.size_bytes != kHeldName.size()) return false;
-  const auto bytes = table.store->ReadWhole(entry.path);
-  if (!bytes.ok() && KindOf(bytes.status()) == ErrorKind::kFileNotFound) return true;
-  ARROW_RETURN_NOT_OK(bytes.status());
-  return std::string_view(**bytes) == kHeldName;
-}
-
 // Putting the next version if absent is the check of a hint that says `version`.
 arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& table, uint64_t version,
                                                        const std::optional<VersionHint>& hint,
@@ -269,7 +229,7 @@ arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& tabl
     }
   }
   ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
-  ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries));
+  ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries).status());
   const uint64_t newest = entries.empty() ? 0 : entries.back().version;
   std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version <= version; });
   if (!entries.empty()) {
@@ -294,19 +254,26 @@ arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& tabl
                   version, newest);
 }
 
-arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
+arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table,
+                                                      std::vector<VersionEntry>* no_versions) {
   ARROW_ASSIGN_OR_RAISE(const auto objects, table.store->List(table.Path("_versions")));
   std::vector<VersionEntry> entries;
   for (const io::ObjectInfo& object : objects) {
     if (auto entry = EntryOf(object)) entries.push_back(*std::move(entry));
   }
   std::ranges::sort(entries, {}, &VersionEntry::version);
-  ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries));
+  ARROW_ASSIGN_OR_RAISE(auto others, SettleOnOneScheme(table, entries));
   if (entries.size() == 1) {
     ARROW_ASSIGN_OR_RAISE(const bool is_held, IsHeldName(table, entries.front()));
-    if (is_held) entries.clear();
+    if (is_held) entries.swap(others);
   }
+  *no_versions = std::move(others);
   return entries;
+}
+
+arrow::Result<std::vector<VersionEntry>> ListVersions(const TableLocation& table) {
+  std::vector<VersionEntry> no_versions;
+  return ListVersions(table, &no_versions);
 }
 
 arrow::Result<std::vector<VersionEntry>> ListDetachedVersions(const TableLocation& table) {
@@ -351,8 +318,14 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const Versio
 }
 
 arrow::Result<VersionEntry> FindVersion(const TableLocation& table, uint64_t version) {
-  ARROW_ASSIGN_OR_RAISE(auto entry,
-                        LookFor(table, version, {NamingScheme::kV2, NamingScheme::kV1}));
+  using enum NamingScheme;
+  ARROW_ASSIGN_OR_RAISE(auto entry, LookFor(table, version, {kV2, kV1}));
+  if (entry) {
+    ARROW_ASSIGN_OR_RAISE(const bool is_lost, IsOfLostCreation(table, *entry));
+    if (is_lost) {
+      ARROW_ASSIGN_OR_RAISE(entry, LookFor(table, version, {kV1}));
+    }
+  }
   if (!entry) return VersionNotFound(table, version);
   return *std::move(entry);
 }
@@ -368,7 +341,8 @@ arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, uint64_t ver
     }
     ARROW_RETURN_NOT_OK(file.status());
     const VersionEntry entry = {version, path, scheme, file->size_bytes()};
-    return Parse(entry, *std::move(file));
+    ARROW_ASSIGN_OR_RAISE(const bool is_lost, IsOfLostCreation(table, entry));
+    if (!is_lost) return Parse(entry, *std::move(file));
   }
   return VersionNotFound(table, version);
 }

@@ -9,6 +9,8 @@
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
+#include "table/naming_schemes.h"
+#include "table/same_table.h"
 #include "table/transaction_codec.h"
 #include "wire/fields.h"
 
@@ -84,8 +86,8 @@ arrow::Status CheckRestored(const TableLocation& table, const Transaction& trans
   const auto* restore =
       transaction.operation ? std::get_if<Restore>(&*transaction.operation) : nullptr;
   if (restore == nullptr) return arrow::Status::OK();
-  const auto there = FindVersion(table, restore->version);
-  if (there.ok() || KindOf(there.status()) != ErrorKind::kNotFound) return there.status();
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(table, *restore->content));
+  if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, restore->version,
                         "a clean-up removes that version, which was to be restored");
 }

@@ -33,6 +33,35 @@ bool HaveFileInCommon(const Manifest& left, const Manifest& right) {
   return !stopped.ok() && KindOf(stopped) == ErrorKind::kCancelled;
 }
 
+// Of the transaction that made the version of that number which leads to this one. 0: not known.
+uint64_t HashAt(const Manifest& manifest, uint64_t version) {
+  if (version == manifest.version) return ChainHash(manifest);
+  const uint64_t steps = manifest.version - version;
+  return steps > manifest.ancestors.size() ? 0 : manifest.ancestors[steps - 1];
+}
+
+// Of two that came from one version, neither need descend from the other: one may be a stray.
+bool HaveAncestorInCommon(const Manifest& left, const Manifest& right) {
+  const uint64_t newest = std::min(left.version, right.version);
+  const uint64_t oldest = newest - std::min<uint64_t>(newest, kMaxAncestors);
+  for (uint64_t version = newest; version > oldest; --version) {
+    const uint64_t hash = HashAt(left, version);
+    const bool is_version = hash != 0 && hash != kNoVersionBefore;
+    if (is_version && hash == HashAt(right, version)) return true;
+  }
+  return false;
+}
+
+// Another version has the number of the base. A late writer of the same table may have put it
+// there, after the base was cleaned up.
+arrow::Result<Witness> ByOtherVersion(const TableLocation& table, const VersionEntry& entry,
+                                      const Manifest& base) {
+  const auto other = ReadManifest(table, entry);
+  if (!other.ok() && KindOf(other.status()) == ErrorKind::kNotFound) return Witness::kSilent;
+  ARROW_RETURN_NOT_OK(other.status());
+  return AreRelated(**other, base) ? Witness::kSameTable : Witness::kOtherTable;
+}
+
 }  // namespace
 
 arrow::Result<Witness> WitnessOf(const TableLocation& table, const Manifest& base,
@@ -55,7 +84,9 @@ arrow::Result<Witness> WitnessOf(const TableLocation& table, const Manifest& bas
   if (!found.ok() && KindOf(found.status()) == ErrorKind::kCorrupt) return Witness::kSameTable;
   ARROW_RETURN_NOT_OK(found.status());
   const bool is_same = !*found || (*found)->uuid.empty() || (*found)->uuid == *ours;
-  return is_same ? Witness::kSameTable : Witness::kOtherTable;
+  if (is_same) return Witness::kSameTable;
+  entry.size_bytes = 0;
+  return ByOtherVersion(table, entry, base);
 }
 
 bool AreOfOneTable(const Manifest& left, const Manifest& right) {
@@ -69,6 +100,10 @@ bool AreOfOneTable(const Manifest& left, const Manifest& right) {
   return HaveFileInCommon(left, right);
 }
 
+bool AreRelated(const Manifest& left, const Manifest& right) {
+  return HaveAncestorInCommon(left, right) || HaveFileInCommon(left, right);
+}
+
 arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& put) {
   constexpr int kMostVersions = 8;  // some may be strays
   ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
@@ -79,7 +114,7 @@ arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& p
     const auto older = ReadManifest(table, entry);
     if (!older.ok() && KindOf(older.status()) == ErrorKind::kNotFound) continue;
     ARROW_RETURN_NOT_OK(older.status());
-    if (AreOfOneTable(put, **older) || HaveFileInCommon(put, **older)) return true;
+    if (AreRelated(put, **older)) return true;
     ++num_read;
   }
   if (num_read > 0) return false;
@@ -91,6 +126,18 @@ arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& p
                         PlaceOf(table, put, FileKind::kData, file.path, file.base_id));
   ARROW_ASSIGN_OR_RAISE(const auto found, place.store->Head(place.path));
   return found.has_value();
+}
+
+arrow::Result<bool> IsStillThere(const TableLocation& table, const Manifest& manifest) {
+  const auto entry = FindVersion(table, manifest.version);
+  if (!entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound) return false;
+  ARROW_RETURN_NOT_OK(entry.status());
+  if (manifest.size_bytes != 0 && entry->size_bytes != manifest.size_bytes) return false;
+  const auto ours = TransactionUuidOf(manifest);
+  const auto made_by = ReadTransaction(table, *entry);
+  if (!made_by.ok() && KindOf(made_by.status()) == ErrorKind::kFileNotFound) return false;
+  ARROW_RETURN_NOT_OK(made_by.status());
+  return !ours || !*made_by || (*made_by)->uuid.empty() || (*made_by)->uuid == *ours;
 }
 
 arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base) {

@@ -15,7 +15,7 @@ namespace glaive::table {
 // What the store says of the table that a version was read from.
 enum class Witness : uint8_t {
   kSameTable,
-  kOtherTable,  // another version has its number
+  kOtherTable,  // an unrelated version has its number
   kSilent,      // the version is gone, which clean-ups do as well
 };
 
@@ -27,13 +27,22 @@ arrow::Result<Witness> WitnessOf(const TableLocation& table, const Manifest& bas
 // have a data file in common, the names of which are never used twice. False where nothing tells.
 bool AreOfOneTable(const Manifest& left, const Manifest& right);
 
-// OK if so; otherwise a conflict that may be tried again with a handle that is opened anew.
+// The same where neither need lead to the other, since one of them may be a stray: both came from
+// one version, or have a data file in common.
+bool AreRelated(const Manifest& left, const Manifest& right);
+
+// OK if they are of one table; otherwise a conflict that may be tried again with a handle that is
+// opened anew.
 arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base);
 
 // The same of a version that was just put as the newest one, of which no witness before it is left:
 // whether the table's older versions, or else a file that it has from them, show that it lies in
 // its own table.
 arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& put);
+
+// Whether the version is in the store under its own name: not another one of its number, nor a
+// tombstone.
+arrow::Result<bool> IsStillThere(const TableLocation& table, const Manifest& manifest);
 
 // The conflict of a handle whose table is gone, or may be.
 arrow::Status OtherTable(Retry retry, uint64_t version);

@@ -39,6 +39,8 @@ class VersionHintTest : public ::testing::Test {
  protected:
   void SetUp() override {
     Overwrite overwrite{.fragments = {NewFragment()}};
+    // No file name is used twice.
+    overwrite.fragments.front().files.front().path = std::to_string(++num_tables_);
     overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
     head_ = CommitCreate(table_, std::move(overwrite), {}).ValueOrDie();
   }
@@ -46,6 +48,8 @@ class VersionHintTest : public ::testing::Test {
   void AppendTo(const ManifestPtr& base) {
     head_ = Commit(table_, base, Append{{NewFragment()}}, {}).ValueOrDie();
   }
+  int num_tables_ = 0;
+
   void SetUpAgain() {
     ASSERT_THAT(table_.store->DeleteFolder("/t"), IsOk());
     SetUp();
@@ -117,6 +121,21 @@ TEST_F(VersionHintTest, ATableInPlaceOfTheOneReadIsSeen) {
   EXPECT_EQ(ReadVersionHint(table_)->version, old->version);
   EXPECT_THAT(Commit(table_, old, Append{{NewFragment()}}, {}),
               IsError(ErrorKind::kCommitConflict, "another one is in its place"));
+}
+
+// A slow writer left it, and a clean-up took the version behind it: probing by name ends there.
+TEST_F(VersionHintTest, AHintThatNewerVersionsDoNotFollowIsMended) {
+  AppendTo(head_);
+  const ManifestPtr second = head_;
+  AppendTo(head_);
+  const ManifestPtr third = head_;
+  AppendTo(head_);
+  ASSERT_THAT(table_.store->Delete(third->path), IsOk());
+  PutHint(R"({"version":2})");
+  EXPECT_EQ(LatestVersion(table_).ValueOrDie()->version, 2);
+  EXPECT_THAT(Commit(table_, second, Append{{NewFragment()}}, {}),
+              IsError(ErrorKind::kCommitConflict, "not compared"));
+  EXPECT_EQ(LatestVersion(table_).ValueOrDie()->version, 4);
 }
 
 // The name that is taken tells that the hint was old.

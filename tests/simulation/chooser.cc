@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <string>
 #include <utility>
 
 #include "simulation/scheduler.h"
@@ -13,6 +15,13 @@ bool IsStoreRequest(RequestKind kind) {
 bool IsChange(RequestKind kind) {
   return kind == RequestKind::kPut || kind == RequestKind::kPutIfAbsent ||
          kind == RequestKind::kDelete;
+}
+
+// Whether it changes what others look for.
+bool IsOfName(const Request& request) {
+  const bool is_name = request.path.find("/_versions/") != std::string::npos ||
+                       request.path.find("/_refs/") != std::string::npos;
+  return IsChange(request.kind) && is_name && !request.path.ends_with("_hint.json");
 }
 
 bool CanHappen(Fault fault, RequestKind kind) {
@@ -34,7 +43,10 @@ class RandomChooser final : public Chooser {
     const Candidate& chosen = ChooseClient(candidates);
     last_ = chosen.client;
     Step step = {.client = chosen.client};
-    step.fault = ChooseFault(chosen.request->kind);
+    step.fault = ChooseFault(chosen);
+    has_failed_[chosen.client] = step.fault == Fault::kFails || step.fault == Fault::kAnswerLost;
+    const bool goes_on = step.fault != Fault::kPauses;
+    if (goes_on) is_behind_name_[chosen.client] = IsOfName(*chosen.request);
     if (step.fault == Fault::kStale) step.amount = 1 + faults_.Below(faults_.Chance(500) ? 3 : 30);
     if (step.fault == Fault::kPieces) step.amount = 2 + faults_.Below(3);
     if (step.fault == Fault::kPauses)
@@ -52,23 +64,34 @@ class RandomChooser final : public Chooser {
     return candidates[random_.Below(candidates.size())];
   }
 
-  Fault ChooseFault(RequestKind kind) {
+  Fault ChooseFault(const Candidate& candidate) {
+    const RequestKind kind = candidate.request->kind;
+    if (IsOfName(*candidate.request) || is_behind_name_[candidate.client]) {
+      if (HitsRate(rates_.stops_at_names)) return Fault::kStops;
+      if (HitsRate(rates_.pauses_at_names)) return Fault::kPauses;
+    }
+    const bool may_fail = CanHappen(Fault::kFails, kind) && has_failed_[candidate.client];
+    if (may_fail && HitsRate(rates_.fails_again)) return Fault::kFails;
     const std::pair<Fault, uint32_t> rates[] = {
         {Fault::kFails, rates_.fails},           {Fault::kAnswerLost, rates_.answer_lost},
         {Fault::kStale, rates_.stale},           {Fault::kPieces, rates_.pieces},
         {Fault::kStops, rates_.stops},           {Fault::kPauses, rates_.pauses},
         {Fault::kTimePasses, rates_.time_passes}};
     for (const auto& [fault, rate] : rates) {
-      if (rate != 0 && CanHappen(fault, kind) && faults_.Chance(rate)) return fault;
+      if (CanHappen(fault, kind) && HitsRate(rate)) return fault;
     }
     return Fault::kNone;
   }
+
+  bool HitsRate(uint32_t rate) { return rate != 0 && faults_.Chance(rate); }
 
   Random random_;
   Random faults_;
   const FaultRates rates_;
   const uint32_t stickiness_;
   uint8_t last_ = 0;
+  std::array<bool, 256> has_failed_ = {};  // by client: its last request
+  std::array<bool, 256> is_behind_name_ = {};
 };
 
 class Replay final : public Chooser {

@@ -18,7 +18,7 @@ VerbFunction FunctionOf(Verb verb) {
       &DropColumn,     &Compact,      &PlanTask,   &CommitTask,
       &RestoreVersion, &Tag,          &RemoveTag,  &Branch,
       &AppendToBranch, &RemoveBranch, &Clone,      &Clean,
-      &Sweep,          &Drop,         &Read};
+      &Sweep,          &Drop,         &Read,       &Detach};
   return kFunctions[static_cast<size_t>(verb)];
 }
 

@@ -97,6 +97,7 @@ VerbResult PlanTask(Client& client, VerbRun& run, Random& random);
 VerbResult CommitTask(Client& client, VerbRun& run, Random& random);
 VerbResult Clean(Client& client, VerbRun& run, Random& random);
 VerbResult Sweep(Client& client, VerbRun& run, Random& random);
+VerbResult Detach(Client& client, VerbRun& run, Random& random);
 // verbs_refs.cc
 VerbResult RestoreVersion(Client& client, VerbRun& run, Random& random);
 VerbResult Tag(Client& client, VerbRun& run, Random& random);

@@ -23,6 +23,7 @@ constexpr std::array<VerbShare, kNumVerbs> kShares = {{
     {Verb::kDeleteTag, 2},    {Verb::kBranch, 4},      {Verb::kAppendToBranch, 3},
     {Verb::kDeleteBranch, 1}, {Verb::kClone, 2},       {Verb::kCleanUp, 12},
     {Verb::kSweep, 2},        {Verb::kDrop, 1},        {Verb::kRead, 2},
+    {Verb::kDetach, 1},
 }};
 
 // Some seeds do without some verbs, so that the others meet more often.
@@ -30,12 +31,16 @@ class VerbChooser {
  public:
   explicit VerbChooser(Random& random) : random_(random) {
     const uint32_t left_out = random.Below(4) * 250;
+    const bool is_often_dropped = random.Chance(80);
     for (const VerbShare& share : kShares) {
       const bool stays =
           share.verb == Verb::kAppend || share.verb == Verb::kCleanUp || !random.Chance(left_out);
       // Dropping a table ends most of what may go wrong in it.
-      const bool is_rare = share.verb == Verb::kDrop && !random.Chance(200);
-      shares_.push_back({share.verb, stays && !is_rare ? share.share : 0});
+      const bool is_rare = share.verb == Verb::kDrop && !is_often_dropped && !random.Chance(200);
+      const bool is_often = is_often_dropped && (share.verb == Verb::kDrop ||
+                                                 share.verb == Verb::kCreate);
+      const uint32_t weight = is_often ? 4 * share.share + 4 : share.share;
+      shares_.push_back({share.verb, is_often || (stays && !is_rare) ? weight : 0});
       sum_ += shares_.back().share;
     }
   }
@@ -58,7 +63,10 @@ class VerbChooser {
 FaultRates MakeRates(Random& random) {
   FaultRates rates;
   if (random.Chance(300)) return rates;  // none at all
+  if (random.Chance(400)) rates.pauses_at_names = 50 + random.Below(300);
+  if (random.Chance(200)) rates.stops_at_names = random.Below(30);
   if (random.Chance(400)) rates.fails = random.Below(25);
+  if (random.Chance(500)) rates.fails_again = random.Below(700);
   if (random.Chance(400)) rates.answer_lost = random.Below(60);
   if (random.Chance(400)) rates.stale = random.Below(300);
   if (random.Chance(400)) rates.pieces = random.Below(400);
@@ -80,7 +88,8 @@ std::string_view NameOf(Verb verb) {
       "commit task",   "restore",   "tag",
       "delete tag",    "branch",    "append to branch",
       "delete branch", "clone",     "clean up",
-      "sweep",         "drop",      "read"};
+      "sweep",         "drop",      "read",
+      "detach"};
   return kNames[static_cast<size_t>(verb)];
 }
 
@@ -121,14 +130,15 @@ std::string Describe(const Scenario& scenario) {
   const FaultRates& rates = scenario.rates;
   std::string text = fmt::format(
       "{} clients, {}, {} names{}{}{}{}{}; faults of 1000: fails {}, answer lost {}, stale {}, "
-      "pieces {}, stops {}, pauses {}, time {}",
+      "pieces {}, stops {}, pauses {}, time {}, at names: stops {}, pauses {}",
       scenario.clients.size(), scenario.store.lists_cheaply ? "cheap listings" : "a hint",
       scenario.v2_names ? "v2" : "v1", scenario.stable_row_ids ? ", stable row ids" : "",
       scenario.cleans_up_always ? ", cleaned at each version" : "",
       scenario.begins_with_table ? "" : ", no table yet",
       scenario.store.keeps_open_files ? ", open files stay" : "",
       scenario.loses_power ? ", power is lost" : "", rates.fails, rates.answer_lost, rates.stale,
-      rates.pieces, rates.stops, rates.pauses, rates.time_passes);
+      rates.pieces, rates.stops, rates.pauses, rates.time_passes, rates.stops_at_names,
+      rates.pauses_at_names);
   return text;
 }
 

@@ -40,8 +40,9 @@ enum class Verb : uint8_t {
   kSweep,
   kDrop,
   kRead,
+  kDetach,
 };
-inline constexpr size_t kNumVerbs = 27;
+inline constexpr size_t kNumVerbs = 28;
 
 std::string_view NameOf(Verb verb);
 

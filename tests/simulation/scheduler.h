@@ -52,12 +52,16 @@ class Chooser {
 // How likely each fault is, in steps of thousand.
 struct FaultRates {
   uint32_t fails = 0;
+  uint32_t fails_again = 0;  // the next request of a client whose last one failed
   uint32_t answer_lost = 0;
   uint32_t stale = 0;   // of listings
   uint32_t pieces = 0;  // of listings
   uint32_t stops = 0;
   uint32_t pauses = 0;
   uint32_t time_passes = 0;
+  // Where most may go wrong: before a version, a tag or a branch is put or deleted, and behind it.
+  uint32_t pauses_at_names = 0;
+  uint32_t stops_at_names = 0;
 };
 
 // Decides by a seed. `stickiness`: in how many of thousand cases the same client goes on.

@@ -14,6 +14,15 @@ Record* RecordOf(World& world, const Dataset& dataset) {
   return world.history.Find(state.location.root, dataset.version(), UuidOf(*state.manifest));
 }
 
+// A handle, or in half of all cases one that is made of it: on a version that clean-ups may take.
+arrow::Result<Dataset> AnyVersion(Client& client, Random& random) {
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  if (random.Chance(500)) return dataset;
+  ARROW_ASSIGN_OR_RAISE(const auto versions, VersionNumbers(dataset));
+  if (versions.empty()) return dataset;
+  return dataset.Checkout(versions[random.Below(versions.size())]);
+}
+
 template <typename Map>
 std::string AnyKey(const Map& map, Random& random) {
   return std::next(map.begin(), random.Below(map.size()))->first;
@@ -22,12 +31,7 @@ std::string AnyKey(const Map& map, Random& random) {
 }  // namespace
 
 VerbResult RestoreVersion(Client& client, VerbRun& run, Random& random) {
-  ARROW_ASSIGN_OR_RAISE(Dataset dataset, client.AnyHandle(random));
-  if (random.Chance(500)) {
-    ARROW_ASSIGN_OR_RAISE(const auto versions, VersionNumbers(dataset));
-    if (versions.empty()) return std::nullopt;
-    ARROW_ASSIGN_OR_RAISE(dataset, dataset.Checkout(versions[random.Below(versions.size())]));
-  }
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, AnyVersion(client, random));
   run.intent = {.kind = Intent::Kind::kRestore, .from = UuidOf(*dataset.state()->manifest)};
   ARROW_ASSIGN_OR_RAISE(auto made, Restore(dataset, {.durability = client.durability()}));
   return made;
@@ -35,9 +39,9 @@ VerbResult RestoreVersion(Client& client, VerbRun& run, Random& random) {
 
 VerbResult Tag(Client& client, VerbRun& run, Random& random) {
   World& world = client.world();
-  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, AnyVersion(client, random));
   std::string name = fmt::format("t{}-{}", client.number(), run.index);
-  if (!world.tags.empty() && random.Chance(300)) {
+  if (!world.tags.empty() && random.Chance(500)) {
     name = AnyKey(world.tags, random);
     world.tags.erase(name);  // until it is known what it means
     ARROW_RETURN_NOT_OK(UpdateTag(dataset, name));
@@ -52,8 +56,8 @@ VerbResult RemoveTag(Client& client, VerbRun& /*run*/, Random& random) {
   World& world = client.world();
   if (world.tags.empty()) return std::nullopt;
   const std::string name = AnyKey(world.tags, random);
+  world.tags.erase(name);  // before others choose it
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
-  world.tags.erase(name);
   ARROW_RETURN_NOT_OK(DeleteTag(dataset, name));
   return std::nullopt;
 }
@@ -88,10 +92,10 @@ VerbResult RemoveBranch(Client& client, VerbRun& run, Random& random) {
   World& world = client.world();
   if (world.branches.empty()) return std::nullopt;
   const std::string name = AnyKey(world.branches, random);
+  world.branches.erase(name);
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   run.root = fmt::format("{}/tree/{}", kTableRoot, name);
   run.drops = true;
-  world.branches.erase(name);
   ARROW_RETURN_NOT_OK(DeleteBranch(dataset, name));
   return std::nullopt;
 }

@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
+#include "glaive/commit.h"
 #include "glaive/compaction.h"
 #include "glaive/maintenance.h"
 #include "glaive/orphans.h"
 #include "simulation/client.h"
+#include "simulation/read_rows.h"
 
 namespace glaive::simulation {
 namespace {
@@ -49,14 +53,47 @@ VerbResult CommitTask(Client& client, VerbRun& run, Random& random) {
   return result.dataset;
 }
 
-VerbResult Clean(Client& client, VerbRun& /*run*/, Random& random) {
+// The version of the handle and all after it are to stay, so that the handle has to mean one.
+VerbResult Clean(Client& client, VerbRun& run, Random& random) {
+  World& world = client.world();
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  const bool was_there = world.IsThere(dataset);
   CleanupOptions options{.error_if_tagged_old_versions = random.Chance(200)};
   const uint32_t kind = random.Below(4);
   if (kind == 0) options.older_than_ns = 0;
   if (kind == 1) options.retain_versions = 1 + random.Below(3);
   if (kind == 2) options.older_than_ns = kMinute << random.Below(15);
-  ARROW_RETURN_NOT_OK(CleanUp(dataset, options).status());
+  ARROW_ASSIGN_OR_RAISE(const RemovalStats removed, CleanUp(dataset, options));
+  if (!was_there && !world.IsThere(dataset) && removed.old_versions > 0) {
+    world.Fail(fmt::format("{} of client {} took versions from a handle whose own is gone",
+                           run.name, run.client));
+  }
+  return std::nullopt;
+}
+
+// A version beside the others, which stays until the table is removed. No clean-up may start there.
+VerbResult Detach(Client& client, VerbRun& run, Random& random) {
+  World& world = client.world();
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
+  ARROW_ASSIGN_OR_RAISE(
+      const Transaction transaction,
+      WriteTransaction(
+          StreamOf(client.NewRows(run, random)), dataset,
+          {.mode = WriteMode::kAppend, .durability = client.durability(), .session = {}}));
+  ARROW_ASSIGN_OR_RAISE(
+      const Dataset made,
+      Commit(dataset, transaction, {.detached = true, .durability = client.durability()}));
+  {
+    const Scheduler::Outside outside(world.scheduler);
+    ARROW_ASSIGN_OR_RAISE(auto read, ReadRows(made));
+    world.detached.push_back({made, std::move(read.rows), client.plan().is_durable});
+  }
+  if (random.Chance(500)) return std::nullopt;
+  const auto removed = CleanUp(made, {.older_than_ns = 0, .error_if_tagged_old_versions = false});
+  if (removed.ok()) {
+    world.Fail(fmt::format("{} of client {} cleaned up from a detached version", run.name,
+                           run.client));
+  }
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "glaive/error.h"
 #include "simulation/random.h"
 #include "simulation/read_rows.h"
+#include "table/naming_schemes.h"
 
 namespace glaive::simulation {
 namespace {
@@ -113,11 +114,15 @@ void World::End(VerbRun& run, const arrow::Result<std::optional<Dataset>>& resul
   }
   CheckRefusal(run, result.status());
   if (!IsRefusal(result.status())) return;
-  for (Record* const record : Listed(run.root)) {
+  const auto listed = Listed(run.root);
+  const bool may_stay = scenario.rates.fails + scenario.rates.answer_lost > 0;
+  for (Record* const record : listed) {
     const bool only_reserves =
         record->transaction && record->transaction->operation &&
         std::holds_alternative<table::ReserveFragments>(*record->transaction->operation);
-    if (record->verb == &run && !only_reserves && !record->was_reported) {
+    // What could not be taken back stays below versions that do not descend from it.
+    const bool is_stray = may_stay && !history.Descends(*listed.back(), *record);
+    if (record->verb == &run && !only_reserves && !record->was_reported && !is_stray) {
       Fail(fmt::format("{} of client {} was refused ({}), and left version {}", run.name,
                        run.client, run.outcome, record->version));
     }
@@ -140,11 +145,19 @@ void World::CheckRefusal(const VerbRun& run, const arrow::Status& status) {
   const auto& objects = store->objects();
   const bool is_unsettled = objects.contains("/table/_versions/1.manifest") &&
                             objects.contains("/table/_versions/18446744073709551614.manifest");
-  if (is_unsettled) return;
+  if (is_unsettled || IsHeld()) return;
   if (KindOf(status) == ErrorKind::kCorrupt || (must_succeed && !loses_race)) {
     Fail(fmt::format("{} of client {} failed, and no request did: {}", run.name, run.client,
                      run.outcome));
   }
+}
+
+// A creator of V1 names keeps others out while it holds the name of its first version, and for ever
+// if it dies then: nobody can tell.
+bool World::IsHeld() const {
+  const auto held = store->objects().find("/table/_versions/18446744073709551614.manifest");
+  return held != store->objects().end() &&
+         std::string_view(*held->second.bytes) == table::kHeldName;
 }
 
 void World::CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable) {
@@ -164,12 +177,21 @@ void World::CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable)
   const bool is_there = std::ranges::any_of(listed, [&](Record* newest) {
     return newest->version == listed.back()->version && history.Descends(*newest, *record);
   });
-  if (!is_there) {
+  if (!is_there && !MayBeReplaced(listed.empty() ? nullptr : listed.back(), *record)) {
     Fail(
         fmt::format("{} of client {} reports version {}, which is not in the history of the "
                     "newest one",
                     run.name, run.client, record->version));
   }
+}
+
+bool World::IsThere(const Dataset& dataset) {
+  const Dataset::State& state = *dataset.state();
+  const auto& objects = store->objects();
+  const auto lies_there = objects.find(state.manifest->path);
+  if (lies_there == objects.end()) return false;
+  Record* const record = history.Find(lies_there->first, lies_there->second.bytes);
+  return record != nullptr && record->uuid == UuidOf(*state.manifest);
 }
 
 void World::Fail(std::string text) {
@@ -204,16 +226,31 @@ bool World::MayBeDropped(const Record& record) const {
   });
 }
 
+bool World::MayBeReplaced(Record* newest, const Record& record) {
+  for (Record* at = newest; at != nullptr; at = history.Before(*at)) {
+    const VerbRun* const verb = at->verb;
+    if (verb == nullptr || at->was_reported || at->put_at < record.put_at) continue;
+    const bool is_late = std::ranges::any_of(runs, [&](const VerbRun& run) {
+      return run.drops && verb->began_at <= run.ended_at.value_or(UINT64_MAX);
+    });
+    if (is_late) return true;
+  }
+  return false;
+}
+
 void World::See(const StoreEvent& event) {
   if (keeps_log_) Log(event);
   const bool was_put = event.kind == RequestKind::kPutIfAbsent || event.kind == RequestKind::kPut;
-  if (!was_put || !event.outcome.empty() || !IsManifestPath(event.path)) return;
+  const bool is_detached = event.path.find("/_versions/d") != std::string::npos;
+  if (!was_put || !event.outcome.empty()) return;
+  if (!IsManifestPath(event.path) && !is_detached) return;
   VerbRun* const run = event.client >= 0 ? running_[static_cast<size_t>(event.client)] : outside_;
+  const bool is_late = run != nullptr && scheduler.UnixNanoseconds() - run->began_ns > kSweepAgeNs;
+  has_late_writer_ |= is_late && scheduler.is_in_client();
+  if (is_detached) return;
   const auto added =
       history.Add(event.path, store->objects().at(event.path).bytes, run, event.step);
   if (!added.ok()) return Fail("a manifest that cannot be read: " + added.status().message());
-  const bool is_late = run != nullptr && scheduler.UnixNanoseconds() - run->began_ns > kSweepAgeNs;
-  has_late_writer_ |= is_late && scheduler.is_in_client();
   // Whatever is wrong with it shows when it is compared.
   if (*added != nullptr) static_cast<void>(history.RowsOf(**added));
 }

@@ -34,6 +34,13 @@ struct RewriteWork {
   int64_t began_ns = 0;
 };
 
+// A detached version that was reported, and what it showed then.
+struct DetachedWork {
+  Dataset dataset;
+  Rows rows;
+  bool is_durable = false;
+};
+
 // What all clients of a run share, and what is known of it from outside.
 class World {
  public:
@@ -58,8 +65,14 @@ class World {
   Record* Newest(std::string_view root);
   // The manifests that lie there now.
   std::vector<Record*> Listed(std::string_view root);
+  // Whether the version of a handle lies under its name.
+  bool IsThere(const Dataset& dataset);
   // Whether a removal of the table may have taken what was put then.
   bool MayBeDropped(const Record& record) const;
+
+  // A writer of a table that was removed may put a version into the one that is made in its place,
+  // and others may build on that before it can be taken back. It does not say that it succeeded.
+  bool MayBeReplaced(Record* newest, const Record& record);
 
   // Whether a version was put whose files were old enough for a sweep: it may lack them.
   bool has_late_writer() const { return has_late_writer_; }
@@ -74,6 +87,7 @@ class World {
   History history;
   std::deque<VerbRun> runs;
   std::vector<RewriteWork> rewrites;  // done by one client, for any to commit
+  std::vector<DetachedWork> detached;
   // What was reported of names: the version that a tag means, branches that were made. A name whose
   // removal has begun is in none of them.
   std::map<std::string, Record*> tags;
@@ -84,6 +98,7 @@ class World {
   void See(const StoreEvent& event);
   void Log(const StoreEvent& event);
   arrow::Result<Rows> Look(const Record& record);
+  bool IsHeld() const;
   void CheckRefusal(const VerbRun& run, const arrow::Status& status);
   void CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable);
 
