@@ -46,8 +46,8 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
                       meant.version == dataset.version() && meant.branch == state.manifest->branch;
   if (is_own && !IsSameVersion(*resolved.manifest, *state.manifest)) {
     return CommitConflict(Retry::kYes, dataset.version(),
-                          "the handle's version of {} is gone, and another one has its number: open "
-                          "the table anew",
+                          "the handle's version of {} is gone, and another one has its number: "
+                          "open the table anew",
                           state.location.uri);
   }
   return resolved;
@@ -55,7 +55,8 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
 
 arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
   const uint64_t version = source.manifest->version;
-  ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(source.location, *source.manifest));
+  ARROW_ASSIGN_OR_RAISE(const bool is_there,
+                        table::IsStillThere(source.location, *source.manifest));
   if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, version, "a clean-up took that version while {} was made",
                         what);

@@ -52,8 +52,10 @@ arrow::Status TwoSchemes(std::string_view path, std::string_view other) {
 arrow::Result<std::vector<VersionEntry>> SettleOnOneScheme(const TableLocation& table,
                                                            std::vector<VersionEntry>& entries) {
   ARROW_ASSIGN_OR_RAISE(auto others, TakeOutNoVersions(table, &entries));
-  const auto other = std::ranges::find_if(
-      entries, [&](const VersionEntry& entry) { return entry.scheme != entries.front().scheme; });
+  const auto is_other = [&](const VersionEntry& entry) {
+    return entry.scheme != entries.front().scheme;
+  };
+  const auto other = std::ranges::find_if(entries, is_other);
   if (other == entries.end()) return others;
   return TwoSchemes(other->path, entries.front().path);
 }

@@ -89,7 +89,9 @@ Record* History::Find(const std::string& path, const std::shared_ptr<arrow::Buff
 
 Record* History::SourceOf(const Record& clone) {
   for (Record& record : records_) {
-    if (clone.verb != nullptr && record.uuid == clone.verb->intent.from) return &record;
+    // A transaction may have been put under several numbers, one after the other.
+    const bool is_it = clone.verb != nullptr && record.uuid == clone.verb->intent.from;
+    if (is_it && record.version == clone.version && &record != &clone) return &record;
   }
   return nullptr;
 }
