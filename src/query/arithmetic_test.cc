@@ -159,6 +159,29 @@ TEST_F(ArithmeticTest, WhatATimeCannotHoldIsAnError) {
   }
 }
 
+// Rows beyond 2262, which nanoseconds cannot hold, are in no one's way.
+TEST_F(ArithmeticTest, InstantsAreComparedInTheUnitOfTheColumn) {
+  const auto boolean = arrow::boolean();
+  AddTicks("t", arrow::timestamp(arrow::TimeUnit::MICRO), "[253402300799500000, 0, -500000, null]");
+  AddTicks("z", arrow::timestamp(arrow::TimeUnit::MICRO, "America/New_York"),
+           "[253402300799500000, 0, -500000, null]");
+  Check({
+      {"t > date '2024-01-01'", boolean, "[true, false, false, null]"},
+      {"t >= date '9999-12-31'", boolean, "[true, false, false, null]"},
+      {"t > date '0001-01-01'", boolean, "[true, true, true, null]"},
+      {"t IN (date '1970-01-01', date '9999-12-31')", boolean, "[false, true, false, null]"},
+      {"z >= date '1970-01-01'", boolean, "[true, true, false, null]"},
+      {"coalesce(z >= '1970-01-01T00:00:00Z')", boolean, "[true, true, false, null]"},
+      {"coalesce(z = '1970-01-01T01:00:00+01:00')", boolean, "[false, true, false, null]"},
+      {"coalesce(z = '1969-12-31T19:00:00')", boolean, "[false, true, false, null]"},
+      // 1970-01-01 00:00 in New York is 05:00 by UTC, and t is local to that zone.
+      {"t = arrow_cast('1970-01-01', 'Timestamp(s, \"America/New_York\")')", boolean,
+       "[false, true, false, null]"},
+      // Not cut off to whole seconds, in which they would be equal.
+      {"z = arrow_cast(0, 'Timestamp(s, \"UTC\")')", boolean, "[false, true, false, null]"},
+  });
+}
+
 TEST_F(ArithmeticTest, DurationsOfTwoUnitsAreAnInterval) {
   AddTicks("s", arrow::duration(arrow::TimeUnit::SECOND), "[1, null]");
   AddTicks("u", arrow::duration(arrow::TimeUnit::MICRO), "[1, 1]");
