@@ -24,6 +24,8 @@ arrow::Result<ZippedRows> ZippedRows::Validate(const wire::CompressiveEncoding& 
   if (std::holds_alternative<wire::FixedSizeListEncoding>(level->kind)) {
     bool any = false;
     for (const uint64_t dimension : shape.dimensions) {
+      // Where all lists of a level are null, nothing is said of those below.
+      if (std::holds_alternative<wire::ConstantEncoding>(level->kind)) break;
       const auto* list = std::get_if<wire::FixedSizeListEncoding>(&level->kind);
       if (list == nullptr || list->items_per_value != dimension) {
         return Corrupt(where, "a {} encoding; one of fixed-size lists of {} items expected",
@@ -35,7 +37,7 @@ arrow::Result<ZippedRows> ZippedRows::Validate(const wire::CompressiveEncoding& 
       any |= list->has_validity;
       level = list->values.get();
     }
-    if (!any) rows.has_validity_.clear();
+    rows.has_validity_.resize(any ? shape.dimensions.size() : 0);
   }
   uint64_t value_bits = shape.slot_bits();
   if (const auto* constant = std::get_if<wire::ConstantEncoding>(&level->kind)) {
