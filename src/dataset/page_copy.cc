@@ -227,6 +227,8 @@ arrow::Result<std::optional<CopiedColumn>> PageCopying::PlanColumn(
   CopiedColumn copied = {.column = column, .pages = {}};
   for (const auto& of_file : pages) {
     if (HaveSmallPages(of_file, max_bytes)) return std::nullopt;
+    ARROW_ASSIGN_OR_RAISE(const bool agree, file::AgreeOnNulls(leaf, of_file));
+    if (!agree) return std::nullopt;
     ARROW_ASSIGN_OR_RAISE(auto plan, file::PlanPageCopy(leaf, of_file, max_bytes));
     if (!AreGood(plan, max_bytes)) return std::nullopt;
     copied.pages.push_back(std::move(plan));

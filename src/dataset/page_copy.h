@@ -29,10 +29,11 @@ struct PageCopyTask {
 
 // Writes the rows of fragments into new files out of the pages that hold them, without decoding
 // those. A field is copied where nothing is deleted or overlaid, all files are of the version to be
-// written, no file border falls into one of its pages, and the copy has pages as good as new ones:
-// no more than a writer of the rows would make or, unless the mode is kReencode, none below 8 MiB.
-// Fields that are not copied are read and written as rows, beside the others. Nothing where no
-// field is copied. Errors: in kForceBinaryCopy, Unsupported where pylance would refuse.
+// written, no file border falls into one of its pages, these agree on nulls (file::AgreeOnNulls),
+// and the copy has pages as good as new ones: no more than a writer of the rows would make or,
+// unless the mode is kReencode, none below 8 MiB. Fields that are not copied are read and written
+// as rows, beside the others. Nothing where no field is copied. Errors: in kForceBinaryCopy,
+// Unsupported where pylance would refuse.
 arrow::Result<std::optional<WrittenFragments>> CopyPages(const PageCopyTask& task);
 
 }  // namespace glaive::dataset

@@ -129,12 +129,18 @@ struct FileWriter::State {
             .max_bytes = options.max_bytes};
   }
 
+  encoding::PageEncodeOptions PageOptions(const LeafColumn& column, bool is_only) const {
+    return {.version = options.version,
+            .column_name = column.name(),
+            .elsewhere = is_only ? std::vector<encoding::LayerFacts>() : column.SharedFacts()};
+  }
+
   // The rows are let go of as soon as they are encoded. On any thread.
   arrow::Result<std::vector<encoding::EncodedPage>> Encode(ClosedPage& page) const {
     const LeafColumn& column = matcher.columns()[page.column];
     auto pieces = std::exchange(page.pieces, {});
-    auto pages = encoding::EncodePages(pieces, column.path(),
-                                       {.version = options.version, .column_name = column.name()});
+    const bool is_only = page.first_row == 0 && page.end == PageEnd::kFileEnd;
+    auto pages = encoding::EncodePages(pieces, column.path(), PageOptions(column, is_only));
     pieces.clear();
     ReleaseUnused(page);
     return pages;
@@ -244,9 +250,9 @@ arrow::Result<Coalescer::Offer> FileWriter::State::TakeRows(size_t column,
   if (leaf.BitsOf(pieces) / 8 < num_rows * kMinGrowingRowBytes) return Coalescer::Offer::kNever;
   ARROW_RETURN_NOT_OK(queue.Drain());
   ARROW_ASSIGN_OR_RAISE(
-      growing, GrowingPage::Begin(
-                   column, leaf, pieces, {.version = options.version, .column_name = leaf.name()},
-                   executor(), std::min(kMaxGrowingBytes, options.data_cache_bytes / 8), *out));
+      growing,
+      GrowingPage::Begin(column, leaf, pieces, PageOptions(leaf, /*is_only=*/false), executor(),
+                         std::min(kMaxGrowingBytes, options.data_cache_bytes / 8), *out));
   if (growing == nullptr) return Coalescer::Offer::kNever;
   arrow::default_memory_pool()->ReleaseUnused();
   return Coalescer::Offer::kTaken;

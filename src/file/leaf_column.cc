@@ -133,6 +133,12 @@ arrow::Status LeafColumn::Follow(const arrow::Field& root, encoding::LeafPath pa
   return arrow::Status::OK();
 }
 
+std::vector<encoding::LayerFacts> LeafColumn::SharedFacts() const {
+  std::vector<bool> nullable;
+  for (size_t i = 0; i < path_.layers.size(); ++i) nullable.push_back(nodes_[i].nullable);
+  return encoding::SharedFacts(path_, nullable);
+}
+
 std::shared_ptr<arrow::ArrayData> LeafColumn::Prune(
     const std::shared_ptr<arrow::ArrayData>& data) const {
   // Down to the last struct: below it, nothing is left out.

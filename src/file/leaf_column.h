@@ -11,6 +11,7 @@
 #include <arrow/type_fwd.h>
 
 #include "encoding/levels/leaf.h"
+#include "encoding/levels/level_scheme.h"
 
 namespace glaive::file {
 
@@ -47,6 +48,9 @@ class LeafColumn {
   const std::vector<LeafNode>& nodes() const { return nodes_; }  // from the field down
   const encoding::LeafPath& path() const { return path_; }       // in the pruned type
   const std::shared_ptr<arrow::DataType>& type(size_t depth) const { return types_[depth]; }
+
+  // Of a column of several pages; see encoding::SharedFacts.
+  std::vector<encoding::LayerFacts> SharedFacts() const;
 
   // The field's array (of the field's own type) with this leaf only. Shares all buffers.
   std::shared_ptr<arrow::ArrayData> Prune(const std::shared_ptr<arrow::ArrayData>& data) const;

@@ -1,6 +1,7 @@
 #include "file/page_join.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -70,6 +71,18 @@ arrow::Result<Candidate> Examine(const LeafColumn& leaf, const PageRef& ref) {
   return candidate;
 }
 
+std::vector<wire::RepDefLayer> LayersOf(const wire::PageLayout& layout) {
+  return std::visit(
+      []<typename Layout>(const Layout& any) {
+        if constexpr (std::is_same_v<Layout, wire::UnknownLayout>) {
+          return std::vector<wire::RepDefLayer>();
+        } else {
+          return any.layers;
+        }
+      },
+      layout);
+}
+
 // Whether the layouts differ in the numbers of entries alone.
 bool SameEntries(wire::FullZipLayout left, wire::FullZipLayout right) {
   for (wire::FullZipLayout* layout : {&left, &right}) {
@@ -111,6 +124,28 @@ arrow::Result<std::vector<CopiedPage>> PlanPageCopy(const LeafColumn& leaf,
     open.num_bits += next.num_bits;
   }
   return copied;
+}
+
+arrow::Result<bool> AgreeOnNulls(const LeafColumn& leaf, std::span<const PageRef> pages) {
+  const std::vector<encoding::LayerFacts> shared = leaf.SharedFacts();
+  if (std::ranges::none_of(shared, &encoding::LayerFacts::nulls)) return true;
+  std::vector<wire::RepDefLayer> first;
+  for (const PageRef& ref : pages) {
+    const wire::Page& page = ref.metadata();
+    const FileMetadata& file = ref.file->metadata();
+    ARROW_ASSIGN_OR_RAISE(
+        const wire::PageLayout layout,
+        wire::ParsePageLayout(std::as_bytes(std::span(page.encoding.value)),
+                              {ref.file->path(), file.column_metadata[ref.column].offset}));
+    const auto layers = LayersOf(layout);
+    if (layers.size() != shared.size()) return false;
+    if (first.empty()) first = layers;
+    for (size_t i = 0; i < shared.size(); ++i) {
+      const size_t from_leaf = shared.size() - 1 - i;
+      if (shared[i].nulls && layers[from_leaf] != first[from_leaf]) return false;
+    }
+  }
+  return true;
 }
 
 bool AreAsGoodAsNew(std::span<const CopiedPage> pages, uint64_t max_page_bytes) {

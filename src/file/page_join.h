@@ -47,6 +47,10 @@ arrow::Result<std::vector<CopiedPage>> PlanPageCopy(const LeafColumn& leaf,
                                                     std::span<const PageRef> pages,
                                                     uint64_t max_page_bytes);
 
+// Whether the pages may be those of one column: a struct above a list may be null in all of them or
+// in none; see encoding::SharedFacts.
+arrow::Result<bool> AgreeOnNulls(const LeafColumn& leaf, std::span<const PageRef> pages);
+
 // Whether the pages are as good as those that a writer of the rows makes: none above the limit but
 // of one row, all but the last near to it, and none with many chunks that are smaller than they
 // need be.

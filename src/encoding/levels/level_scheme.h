@@ -12,6 +12,8 @@ namespace glaive::encoding {
 struct LayerFacts {
   bool nulls = false;
   bool empties = false;  // lists
+
+  bool operator==(const LayerFacts& other) const = default;
 };
 
 // The meaning of repetition and definition levels in a page. A definition level says at which layer
@@ -37,6 +39,14 @@ struct LevelScheme {
   uint16_t max_visible_def() const { return group_tops.back(); }
 };
 
-LevelScheme MakeLevelScheme(const LeafPath& path, const std::vector<LayerFacts>& facts);
+// `elsewhere` is what other pages of the column may have, or empty: a level for that is there as
+// well.
+LevelScheme MakeLevelScheme(const LeafPath& path, const std::vector<LayerFacts>& facts,
+                            const std::vector<LayerFacts>& elsewhere = {});
+
+// Of a column of several pages, outermost layer first: a struct above a list may be null in all of
+// its pages or in none. Of a page without such nulls pylance's reader takes the struct's slots to
+// be as many as there are values, once another page has some.
+std::vector<LayerFacts> SharedFacts(const LeafPath& path, const std::vector<bool>& nullable);
 
 }  // namespace glaive::encoding

@@ -258,7 +258,7 @@ arrow::Result<std::vector<EncodedPage>> EncodePages(
   if (nests.empty()) return pages;
 
   const LevelSurvey survey = SurveyLevels(nests, path);
-  const LevelScheme scheme = MakeLevelScheme(path, survey.layers);
+  const LevelScheme scheme = MakeLevelScheme(path, survey.layers, options.elsewhere);
   const PageRows all{nests, survey, scheme, options.version};
   if (path.type->id() == arrow::Type::STRUCT) {
     ARROW_ASSIGN_OR_RAISE(pages.emplace_back(), EncodeEmptyStructs(all, path, options));

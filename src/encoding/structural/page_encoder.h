@@ -12,6 +12,7 @@
 
 #include "core/file_version.h"
 #include "encoding/levels/leaf.h"
+#include "encoding/levels/level_scheme.h"
 
 namespace glaive::encoding {
 
@@ -27,7 +28,8 @@ struct EncodedPage {
 
 struct PageEncodeOptions {
   FileVersion version = FileVersion::k2_2;
-  std::string column_name;  // for errors
+  std::string column_name;            // for errors
+  std::vector<LayerFacts> elsewhere;  // see MakeLevelScheme
 };
 
 // Encodes one leaf of consecutive slices of a field's values: `pieces` are arrays of the top-level

@@ -218,7 +218,7 @@ arrow::Result<std::unique_ptr<PageStream>> PageStream::Begin(const Pieces& piece
                                                              const PageEncodeOptions& options) {
   if (path.type->id() == arrow::Type::STRUCT) return nullptr;
   ARROW_ASSIGN_OR_RAISE(const auto first, LookAt(pieces, path));
-  LevelScheme scheme = MakeLevelScheme(path, first->survey.layers);
+  LevelScheme scheme = MakeLevelScheme(path, first->survey.layers, options.elsewhere);
   const PageRows rows{first->nests, first->survey, scheme, options.version};
   if (first->survey.num_visible == 0 || first->survey.num_entries > kMaxFullZipEntries ||
       first->survey.max_gap > MaxMiniBlockGap(rows)) {
