@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <arrow/array.h>
+#include <arrow/compute/cast.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
@@ -18,7 +19,6 @@
 #include "dataset/new_columns.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
-#include "query/cast.h"
 #include "query/coercion.h"
 #include "query/filter.h"
 #include "wire/fields.h"
@@ -88,7 +88,7 @@ bool CanCast(const arrow::DataType& from, const arrow::DataType& to) {
   using Id = arrow::Type::type;
   return both([](Id id) { return arrow::is_integer(id); }) ||
          both([](Id id) { return arrow::is_floating(id); }) ||
-         both([](Id id) { return arrow::is_temporal(id) || id == Id::DURATION; }) ||
+         both([](Id id) { return arrow::is_temporal(id); }) ||
          both([](Id id) { return arrow::is_decimal(id); }) ||
          both([](Id id) { return arrow::is_string(id); }) ||
          both([](Id id) { return id == Id::BINARY || id == Id::LARGE_BINARY; }) ||
@@ -259,9 +259,10 @@ arrow::Result<std::shared_ptr<arrow::Array>> Alterations::CastField(
     return arrow::MakeArray(std::move(data));
   }
   ARROW_ASSIGN_OR_RAISE(const auto field, wire::ToArrow(to));
-  const auto cast = query::CastValue(arrow::Datum(from), field->type(), /*is_try=*/false);
-  if (cast.ok()) return cast->make_array();
-  if (!cast.status().IsInvalid()) return cast.status();
+  auto options = arrow::compute::CastOptions::Safe(field->type());
+  options.allow_time_truncate = true;
+  auto cast = arrow::compute::Cast(*from, field->type(), options);
+  if (cast.ok() || !cast.status().IsInvalid()) return cast;
   return InvalidInput("Cannot cast column \"{}\": {}", to.name, cast.status().message());
 }
 

@@ -8,13 +8,12 @@
 #include <arrow/array/array_dict.h>
 #include <arrow/array/builder_base.h>
 #include <arrow/array/builder_primitive.h>
-#include <arrow/array/concatenate.h>
-#include <arrow/compute/api_vector.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
 #include "core/error.h"
 #include "dataset/input_stream.h"
+#include "query/array_rows.h"
 #include "query/filter.h"
 
 namespace glaive::dataset {
@@ -87,18 +86,16 @@ arrow::Result<Batch> ColumnFileWriter::WithDeleted(RowRange physical, const Batc
   }
   ARROW_ASSIGN_OR_RAISE(const auto indices, rows.Finish());
   ARROW_ASSIGN_OR_RAISE(const auto indices_or_null, rows_or_null.Finish());
-  const auto options = arrow::compute::TakeOptions::NoBoundsCheck();
   arrow::ArrayVector columns;
   for (int i = 0; i < live->num_columns(); ++i) {
     auto column = live->column(i);
     const bool nullable = MayBeNull(fields_, live->column_name(i));
     if (!nullable) {
       ARROW_ASSIGN_OR_RAISE(const auto empty, EmptyValue(column->type()));
-      ARROW_ASSIGN_OR_RAISE(column, arrow::Concatenate({column, empty}));
+      ARROW_ASSIGN_OR_RAISE(column, query::JoinRows({column, empty}));
     }
-    ARROW_ASSIGN_OR_RAISE(
-        columns.emplace_back(),
-        arrow::compute::Take(*column, nullable ? *indices_or_null : *indices, options));
+    ARROW_ASSIGN_OR_RAISE(columns.emplace_back(),
+                          query::TakeKnownRows(*column, nullable ? *indices_or_null : *indices));
   }
   return arrow::RecordBatch::Make(live->schema(), indices->length(), std::move(columns));
 }

@@ -80,11 +80,10 @@ class Rewriting {
     ARROW_RETURN_NOT_OK(FindFields(*stream.schema(), right_on));
     ARROW_RETURN_NOT_OK(FindInputs(left_on));
     const int key = static_cast<int>(job_.fields.fields.size());
-    ARROW_ASSIGN_OR_RAISE(right_, dataset::JoinTable::Read(
-                                      stream, right_on, *job_.inputs->schema->field(key)->type()));
-    ARROW_ASSIGN_OR_RAISE(const auto form,
-                          dataset::StoredForm::Make(*right_->values()->schema(), job_.fields));
-    ARROW_ASSIGN_OR_RAISE(const auto stored, form.Convert(right_->values()));
+    ARROW_ASSIGN_OR_RAISE(
+        right_, dataset::JoinTable::Read(stream, right_on, *job_.inputs->schema->field(key)->type(),
+                                         job_.fields));
+    const auto& stored = right_->values();
     ARROW_ASSIGN_OR_RAISE(schema_, wire::ToArrow(job_.fields));
     arrow::ArrayVector columns;
     for (const auto& field : schema_->fields()) {

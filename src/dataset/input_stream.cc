@@ -6,67 +6,24 @@
 
 #include <arrow/array/array_base.h>
 #include <arrow/array/util.h>
-#include <arrow/compute/cast.h>
-#include <arrow/extension_type.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "dataset/stored_array.h"
 #include "query/filter.h"
 
 namespace glaive::dataset {
 namespace {
 
-using Types = std::shared_ptr<arrow::DataType>;
-
-// Whether arrays of this type come in a form that the format does not keep, however deep.
-bool NeedsConversion(const arrow::DataType& input, const arrow::DataType& kept) {
-  switch (input.id()) {
-    case arrow::Type::STRING_VIEW:
-    case arrow::Type::BINARY_VIEW:
-    case arrow::Type::EXTENSION: return input.id() != kept.id();
-    case arrow::Type::DICTIONARY: return kept.id() != arrow::Type::DICTIONARY;
-    case arrow::Type::STRUCT: {
-      for (const auto& field : input.fields()) {
-        const auto target =
-            static_cast<const arrow::StructType&>(kept).GetFieldByName(field->name());
-        if (target != nullptr && NeedsConversion(*field->type(), *target->type())) return true;
-      }
-      return false;
-    }
-    default:
-      return input.num_fields() == 1 && kept.num_fields() == 1 &&
-             NeedsConversion(*input.field(0)->type(), *kept.field(0)->type());
-  }
-}
-
-// The type that values of `input` are converted to: `kept` where that is another form of the same
-// values, `input` where it is not, for the writer to refuse.
+// Whether values of the two are stored alike, names of list items and nullability aside.
 bool SameValues(const arrow::DataType& input, const arrow::DataType& kept) {
-  switch (input.id()) {
-    case arrow::Type::STRING_VIEW: return kept.id() == arrow::Type::STRING;
-    case arrow::Type::BINARY_VIEW: return kept.id() == arrow::Type::BINARY;
-    case arrow::Type::DICTIONARY:
-      return SameValues(*static_cast<const arrow::DictionaryType&>(input).value_type(), kept);
-    case arrow::Type::EXTENSION:
-      return SameValues(*static_cast<const arrow::ExtensionType&>(input).storage_type(), kept);
-    default: break;
-  }
   if (input.id() != kept.id() || input.num_fields() != kept.num_fields()) return false;
   if (input.num_fields() == 0) return input.Equals(kept);
   for (int i = 0; i < input.num_fields(); ++i) {
     if (!SameValues(*input.field(i)->type(), *kept.field(i)->type())) return false;
   }
   return true;
-}
-
-arrow::Result<std::shared_ptr<arrow::Array>> ConvertColumn(std::shared_ptr<arrow::Array> column,
-                                                           const Types& type) {
-  if (column->type()->id() == arrow::Type::EXTENSION) {
-    column = static_cast<const arrow::ExtensionArray&>(*column).storage();
-  }
-  if (column->type()->Equals(*type)) return column;
-  return arrow::compute::Cast(*column, type, arrow::compute::CastOptions::Safe(type));
 }
 
 std::string Described(const arrow::DataType& type) {
@@ -91,7 +48,8 @@ arrow::Result<wire::Field> FieldToAppend(const wire::Field& table, const std::st
                                           *input.field(0)->type()));
       return field;
     }
-    if (!SameValues(input, *kept->type())) return refuse();
+    const auto stored = StoredType(input.GetSharedPtr(), *kept->type());
+    if (!SameValues(*stored, *kept->type())) return refuse();
     return table;
   }
   wire::Field field = table;
@@ -154,10 +112,10 @@ arrow::Result<StoredForm> StoredForm::Make(const arrow::Schema& input, const wir
   arrow::FieldVector fields;
   for (const auto& field : input.fields()) {
     const auto target = target_schema->GetFieldByName(field->name());
-    const bool convert = target != nullptr && NeedsConversion(*field->type(), *target->type()) &&
-                         SameValues(*field->type(), *target->type());
-    fields.push_back(convert ? field->WithType(target->type()) : field);
-    form.converts_ = form.converts_ || convert;
+    const auto stored =
+        target == nullptr ? field->type() : StoredType(field->type(), *target->type());
+    fields.push_back(field->WithType(stored));
+    form.converts_ = form.converts_ || stored != field->type();
   }
   form.schema_ = arrow::schema(std::move(fields));
   if (form.converts_) ARROW_RETURN_NOT_OK(query::InitCompute());
@@ -171,7 +129,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> StoredForm::Convert(
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& type = schema_->field(static_cast<int>(i))->type();
     if (columns[i]->type()->Equals(*type)) continue;
-    ARROW_ASSIGN_OR_RAISE(columns[i], ConvertColumn(columns[i], type));
+    ARROW_ASSIGN_OR_RAISE(const auto stored, ToStored(columns[i]->data(), type));
+    columns[i] = arrow::MakeArray(stored);
   }
   return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
 }

@@ -5,15 +5,14 @@
 
 #include <arrow/array.h>
 #include <arrow/array/builder_primitive.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/cast.h>
-#include <arrow/extension_type.h>
 #include <arrow/record_batch.h>
-#include <arrow/table.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "dataset/input_stream.h"
+#include "dataset/stored_array.h"
+#include "query/array_rows.h"
 #include "query/filter.h"
 
 namespace glaive::dataset {
@@ -64,28 +63,16 @@ std::string_view BytesAt(const arrow::Array& array, int64_t row) {
 }
 
 // Dictionaries and views as the plain values that they stand for.
-arrow::Result<std::shared_ptr<arrow::Array>> AsKey(std::shared_ptr<arrow::Array> array,
+arrow::Result<std::shared_ptr<arrow::Array>> AsKey(const arrow::Array& array,
                                                    const arrow::DataType& left,
                                                    std::string_view name) {
-  if (array->type_id() == arrow::Type::EXTENSION) {
-    array = static_cast<const arrow::ExtensionArray&>(*array).storage();
-  }
-  const arrow::DataType& type = *array->type();
-  if (type.Equals(left)) return array;
-  const auto is_form_of_left = [&] {
-    switch (type.id()) {
-      case arrow::Type::DICTIONARY:
-        return static_cast<const arrow::DictionaryType&>(type).value_type()->Equals(left);
-      case arrow::Type::STRING_VIEW: return left.id() == arrow::Type::STRING;
-      case arrow::Type::BINARY_VIEW: return left.id() == arrow::Type::BINARY;
-      default: return false;
-    }
-  };
-  if (!is_form_of_left()) {
+  const auto type = StoredType(array.type(), left);
+  if (!type->Equals(left)) {
     return InvalidInput("Index column type mismatch: expected {} as in the table, got {} in `{}`",
-                        left.ToString(), type.ToString(), name);
+                        left.ToString(), array.type()->ToString(), name);
   }
-  return arrow::compute::Cast(*array, left.GetSharedPtr());
+  ARROW_ASSIGN_OR_RAISE(const auto key, ToStored(array.data(), type));
+  return arrow::MakeArray(key);
 }
 
 }  // namespace
@@ -111,7 +98,8 @@ void JoinTable::Insert(const arrow::Array& keys) {
 
 arrow::Result<std::shared_ptr<const JoinTable>> JoinTable::Read(arrow::RecordBatchReader& stream,
                                                                 std::string_view key,
-                                                                const arrow::DataType& left) {
+                                                                const arrow::DataType& left,
+                                                                const wire::Schema& kept) {
   ARROW_RETURN_NOT_OK(query::InitCompute());
   const auto indices = stream.schema()->GetAllFieldIndices(std::string(key));
   if (indices.size() != 1) {
@@ -119,11 +107,21 @@ arrow::Result<std::shared_ptr<const JoinTable>> JoinTable::Read(arrow::RecordBat
                         indices.empty() ? "does not exist" : "is there more than once");
   }
   if (!IsKey(left)) return Unsupported("joining on `{}`, a column of {}", key, left.ToString());
-  ARROW_ASSIGN_OR_RAISE(const auto table, stream.ToTable());
-  ARROW_ASSIGN_OR_RAISE(const auto rows, table->CombineChunksToBatch());
+  ARROW_ASSIGN_OR_RAISE(const auto schema, stream.schema()->RemoveField(indices.front()));
+  ARROW_ASSIGN_OR_RAISE(const auto form, StoredForm::Make(*schema, kept));
+  ARROW_ASSIGN_OR_RAISE(arrow::RecordBatchVector batches, stream.ToRecordBatches());
+  if (batches.empty()) {
+    ARROW_ASSIGN_OR_RAISE(batches.emplace_back(), arrow::RecordBatch::MakeEmpty(stream.schema()));
+  }
+  arrow::ArrayVector keys;
+  for (auto& batch : batches) {
+    ARROW_ASSIGN_OR_RAISE(keys.emplace_back(), AsKey(*batch->column(indices.front()), left, key));
+    ARROW_ASSIGN_OR_RAISE(batch, batch->RemoveColumn(indices.front()));
+    ARROW_ASSIGN_OR_RAISE(batch, form.Convert(batch));
+  }
   std::shared_ptr<JoinTable> made(new JoinTable());
-  ARROW_ASSIGN_OR_RAISE(made->keys_, AsKey(rows->column(indices.front()), left, key));
-  ARROW_ASSIGN_OR_RAISE(made->values_, rows->RemoveColumn(indices.front()));
+  ARROW_ASSIGN_OR_RAISE(made->keys_, query::JoinRows(keys));
+  ARROW_ASSIGN_OR_RAISE(made->values_, query::JoinRows(form.schema(), batches));
   made->Insert(*made->keys_);
   return made;
 }
@@ -154,10 +152,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> TakeJoined(
     const arrow::RecordBatch& values, const std::shared_ptr<arrow::Array>& rows) {
   arrow::ArrayVector columns;
   for (const auto& column : values.columns()) {
-    ARROW_ASSIGN_OR_RAISE(
-        auto taken,
-        arrow::compute::Take(*column, *rows, arrow::compute::TakeOptions::NoBoundsCheck()));
-    columns.push_back(std::move(taken));
+    ARROW_ASSIGN_OR_RAISE(columns.emplace_back(), query::TakeKnownRows(*column, *rows));
   }
   return arrow::RecordBatch::Make(values.schema(), rows->length(), std::move(columns));
 }

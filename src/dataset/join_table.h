@@ -11,17 +11,21 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "wire/schema.h"
+
 namespace glaive::dataset {
 
 // Rows in memory that are found by the value of one of their columns. Keys are equal where their
 // bytes are, and null is equal to null; of several rows with one key the last is found. Immutable.
 class JoinTable {
  public:
-  // All rows of the stream, to be found by `key` as a column of type `left`. Errors: InvalidInput
-  // for a key that is not there, or is of another type.
+  // All rows of the stream, to be found by `key` as a column of type `left`; the other columns in
+  // the form that columns of `kept` with their names have. Errors: InvalidInput for a key that is
+  // not there, or is of another type.
   static arrow::Result<std::shared_ptr<const JoinTable>> Read(arrow::RecordBatchReader& stream,
                                                               std::string_view key,
-                                                              const arrow::DataType& left);
+                                                              const arrow::DataType& left,
+                                                              const wire::Schema& kept);
 
   // The other columns.
   const std::shared_ptr<arrow::RecordBatch>& values() const { return values_; }

@@ -4,11 +4,11 @@
 #include <bit>
 
 #include <arrow/array.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/datum.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/bit_util.h>
+
+#include "query/select_rows.h"
 
 namespace glaive::dataset {
 namespace {
@@ -61,21 +61,15 @@ void KeySketch::Add(const arrow::Array& values) {
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> KeySketch::Candidates(
     const std::shared_ptr<arrow::RecordBatch>& rows, int column) const {
-  ARROW_ASSIGN_OR_RAISE(
-      const std::shared_ptr<arrow::Buffer> buffer,
-      arrow::AllocateBuffer(rows->num_rows() * static_cast<int64_t>(sizeof(uint32_t))));
-  auto* const indices = reinterpret_cast<uint32_t*>(buffer->mutable_data());
-  int64_t count = 0;
+  std::vector<uint32_t> positions(static_cast<size_t>(rows->num_rows()));
+  size_t count = 0;
   VisitValues(*rows->column(column), [&](int64_t row, uint64_t value) {
     const uint64_t bit = BitOf(value);
-    indices[count] = static_cast<uint32_t>(row);
-    count += static_cast<int64_t>(bits_[bit / 64] >> (bit % 64) & 1);
+    positions[count] = static_cast<uint32_t>(row);
+    count += bits_[bit / 64] >> (bit % 64) & 1;
   });
-  const auto chosen = std::make_shared<arrow::UInt32Array>(count, buffer);
-  ARROW_ASSIGN_OR_RAISE(
-      const arrow::Datum taken,
-      arrow::compute::Take(rows, chosen, arrow::compute::TakeOptions::NoBoundsCheck()));
-  return taken.record_batch();
+  positions.resize(count);
+  return query::SelectRows(rows, positions);
 }
 
 }  // namespace glaive::dataset

@@ -4,13 +4,13 @@
 
 #include <arrow/array.h>
 #include <arrow/builder.h>
-#include <arrow/compute/cast.h>
 #include <arrow/compute/exec.h>
 #include <arrow/compute/row/grouper.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
 #include "dataset/key_bytes.h"
+#include "query/array_rows.h"
 
 namespace glaive::dataset {
 namespace {
@@ -37,8 +37,9 @@ TypePtr HashedType(const TypePtr& type) {
 
 arrow::Result<std::shared_ptr<arrow::Array>> ToHashed(std::shared_ptr<arrow::Array> column) {
   const TypePtr type = ValueType(column->type());
-  if (!type->Equals(*column->type())) {
-    ARROW_ASSIGN_OR_RAISE(column, arrow::compute::Cast(*column, type));
+  if (column->type_id() == arrow::Type::DICTIONARY) {
+    const auto& words = static_cast<const arrow::DictionaryArray&>(*column);
+    ARROW_ASSIGN_OR_RAISE(column, query::TakeRows(*words.dictionary(), *words.indices()));
   }
   if (IsPlain(*type)) return column;
   arrow::BinaryBuilder builder;

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include <arrow/record_batch.h>
-#include <arrow/table.h>
 #include <arrow/type.h>
 #include <arrow/util/byte_size.h>
 
 #include "core/error.h"
 #include "dataset/input_stream.h"
+#include "query/array_rows.h"
 #include "query/select_rows.h"
 
 namespace glaive::dataset {
@@ -31,33 +31,60 @@ arrow::Status MergeSource::Append(RecordBatchPtr batch) {
   return arrow::Status::OK();
 }
 
+// The small ones of some batches joined.
+class MergeSource::Joiner {
+ public:
+  // Dictionaries stay apart: together they may have more words than their indices can number.
+  explicit Joiner(const std::shared_ptr<arrow::Schema>& schema)
+      : source_(schema), joins_(std::ranges::none_of(schema->fields(), [](const auto& field) {
+          return HasDictionary(*field->type());
+        })) {}
+
+  arrow::Status Add(RecordBatchPtr batch) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(*batch));
+    if (!joins_ || waiting_bytes_ + bytes > kJoinedBytes) ARROW_RETURN_NOT_OK(Join());
+    waiting_.push_back(std::move(batch));
+    waiting_bytes_ += bytes;
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<MergeSource> Finish() && {
+    ARROW_RETURN_NOT_OK(Join());
+    return std::move(source_);
+  }
+
+ private:
+  static bool HasDictionary(const arrow::DataType& type) {
+    return type.id() == arrow::Type::DICTIONARY ||
+           std::ranges::any_of(type.fields(),
+                               [](const auto& field) { return HasDictionary(*field->type()); });
+  }
+
+  arrow::Status Join() {
+    if (waiting_.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(auto joined, query::JoinRows(source_.schema_, waiting_));
+    waiting_.clear();
+    waiting_bytes_ = 0;
+    return source_.Append(std::move(joined));
+  }
+
+  MergeSource source_;
+  bool joins_;
+  arrow::RecordBatchVector waiting_;
+  int64_t waiting_bytes_ = 0;
+};
+
 arrow::Result<MergeSource> MergeSource::Read(
     const std::shared_ptr<arrow::RecordBatchReader>& stream, const ProgressCallback& progress) {
-  MergeSource source(stream->schema());
-  arrow::RecordBatchVector waiting;
-  int64_t waiting_bytes = 0;
-  const auto join = [&]() -> arrow::Status {
-    if (waiting.empty()) return arrow::Status::OK();
-    RecordBatchPtr joined = waiting.front();
-    if (waiting.size() > 1) {
-      ARROW_ASSIGN_OR_RAISE(joined, arrow::ConcatenateRecordBatches(waiting));
-    }
-    waiting.clear();
-    waiting_bytes = 0;
-    return source.Append(std::move(joined));
-  };
+  Joiner joiner(stream->schema());
   while (true) {
     RecordBatchPtr batch;
     ARROW_RETURN_NOT_OK(stream->ReadNext(&batch));
     if (batch == nullptr) break;
     if (progress) ARROW_RETURN_NOT_OK(progress({}));
-    ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(*batch));
-    if (waiting_bytes + bytes > kJoinedBytes) ARROW_RETURN_NOT_OK(join());
-    waiting.push_back(std::move(batch));
-    waiting_bytes += bytes;
+    ARROW_RETURN_NOT_OK(joiner.Add(std::move(batch)));
   }
-  ARROW_RETURN_NOT_OK(join());
-  return source;
+  return std::move(joiner).Finish();
 }
 
 arrow::Result<MergeSource> MergeSource::As(const wire::Schema& fields) const {
@@ -69,12 +96,12 @@ arrow::Result<MergeSource> MergeSource::As(const wire::Schema& fields) const {
   }
   ARROW_ASSIGN_OR_RAISE(const MergeSource selected, Select(columns));
   ARROW_ASSIGN_OR_RAISE(const StoredForm form, StoredForm::Make(*selected.schema_, fields));
-  MergeSource source(form.schema());
+  Joiner joiner(form.schema());
   for (const RecordBatchPtr& batch : selected.batches_) {
     ARROW_ASSIGN_OR_RAISE(auto converted, form.Convert(batch));
-    ARROW_RETURN_NOT_OK(source.Append(std::move(converted)));
+    ARROW_RETURN_NOT_OK(joiner.Add(std::move(converted)));
   }
-  return source;
+  return std::move(joiner).Finish();
 }
 
 arrow::Result<MergeSource> MergeSource::Select(const std::vector<int>& columns) const {
@@ -121,7 +148,7 @@ arrow::Result<RecordBatchPtr> MergeSource::Take(std::span<const uint32_t> rows) 
     parts.push_back(std::move(part));
   }
   if (parts.size() == 1) return parts.front();
-  ARROW_ASSIGN_OR_RAISE(const auto joined, arrow::ConcatenateRecordBatches(parts));
+  ARROW_ASSIGN_OR_RAISE(const auto joined, query::JoinRows(schema_, parts));
   std::vector<uint32_t> order;
   order.reserve(rows.size());
   for (const auto& [batch, position] : places) order.push_back(first_of[batch] + position);

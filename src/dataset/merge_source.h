@@ -35,6 +35,8 @@ class MergeSource {
   arrow::Result<MergeSource> Select(const std::vector<int>& columns) const;
 
  private:
+  class Joiner;
+
   explicit MergeSource(std::shared_ptr<arrow::Schema> schema) : schema_(std::move(schema)) {}
   arrow::Status Append(std::shared_ptr<arrow::RecordBatch> batch);
 

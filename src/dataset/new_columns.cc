@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <arrow/record_batch.h>
-#include <arrow/table.h>
 #include <arrow/type.h>
 
 #include "core/error.h"
@@ -17,6 +16,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/join_table.h"
 #include "dataset/staged_state.h"
+#include "query/array_rows.h"
 #include "query/computed_value.h"
 #include "query/filter.h"
 #include "table/operation.h"
@@ -128,7 +128,7 @@ class Adding {
     ARROW_ASSIGN_OR_RAISE(job_.inputs, Inputs(dataset_, std::vector{std::string(left_on)}));
     ARROW_ASSIGN_OR_RAISE(
         const auto right,
-        JoinTable::Read(stream, right_on, *job_.inputs->schema->field(0)->type()));
+        JoinTable::Read(stream, right_on, *job_.inputs->schema->field(0)->type(), {}));
     ARROW_RETURN_NOT_OK(SetFields(*right->values()->schema()));
     return Compute([&](const Batch& live) -> arrow::Result<Batch> {
       ARROW_ASSIGN_OR_RAISE(const auto rows, right->Find(*live->column(0)));
@@ -218,9 +218,7 @@ class Adding {
       num_rows -= parts.back()->num_rows();
       rest_ = rest_->Slice(parts.back()->num_rows());
     }
-    if (parts.size() == 1) return parts.front();
-    ARROW_ASSIGN_OR_RAISE(const auto table, arrow::Table::FromRecordBatches(std::move(parts)));
-    return table->CombineChunksToBatch();
+    return query::JoinRows(stream.schema(), parts);
   }
 
   const Dataset& dataset_;

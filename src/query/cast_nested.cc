@@ -6,6 +6,7 @@
 #include <arrow/compute/api.h>
 
 #include "core/error.h"
+#include "query/array_rows.h"
 #include "query/cast_kinds.h"
 #include "query/checked_array.h"
 #include "query/coercion.h"
@@ -95,7 +96,7 @@ arrow::Result<ArrayPtr> ListsToLists(const ArrayPtr& array, const TypePtr& type,
     items = lists.values()->Slice(first, positions.length());
   } else {
     ARROW_ASSIGN_OR_RAISE(const auto taken, positions.Finish());
-    ARROW_ASSIGN_OR_RAISE(items, arrow::compute::Take(*lists.values(), *taken));
+    ARROW_ASSIGN_OR_RAISE(items, TakeRows(*lists.values(), *taken));
   }
   ARROW_ASSIGN_OR_RAISE(items, CastArray(items, type->field(0)->type(), is_try));
   ARROW_ASSIGN_OR_RAISE(auto bits, validity.Finish());
@@ -119,7 +120,7 @@ arrow::Result<ArrayPtr> ListsToValues(const ArrayPtr& array, const TypePtr& type
                                          : positions.Append(lists[i].begin));
   }
   ARROW_ASSIGN_OR_RAISE(const auto taken, positions.Finish());
-  ARROW_ASSIGN_OR_RAISE(const auto items, arrow::compute::Take(*lists.values(), *taken));
+  ARROW_ASSIGN_OR_RAISE(const auto items, TakeRows(*lists.values(), *taken));
   return CastArray(items, type, is_try);
 }
 

@@ -3,14 +3,13 @@
 #include <utility>
 
 #include <arrow/array.h>
-#include <arrow/array/concatenate.h>
 #include <arrow/builder.h>
-#include <arrow/compute/api_vector.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "query/array_rows.h"
 #include "query/checked_array.h"
 #include "query/coercion.h"
 #include "query/compare.h"
@@ -45,10 +44,8 @@ BoundPtr WithValues(BoundPtr list, const TypePtr& values) {
 arrow::Result<arrow::Datum> TakeValues(const std::shared_ptr<arrow::Array>& values,
                                        arrow::Int64Builder* positions) {
   ARROW_ASSIGN_OR_RAISE(const auto indices, positions->Finish());
-  arrow::compute::ExecContext context;
-  context.set_use_threads(false);
-  return arrow::compute::Take(arrow::Datum(values), arrow::Datum(indices),
-                              arrow::compute::TakeOptions::NoBoundsCheck(), &context);
+  ARROW_ASSIGN_OR_RAISE(auto taken, TakeKnownRows(*values, *indices));
+  return arrow::Datum(std::move(taken));
 }
 
 // Pairs of values that are compared at once.
@@ -337,7 +334,7 @@ arrow::Result<BoundPtr> BindMakeArray(std::string_view name, Arguments arguments
     if (columns.empty()) {
       ARROW_ASSIGN_OR_RAISE(items, arrow::MakeArrayOfNull(type, 0));
     } else {
-      ARROW_ASSIGN_OR_RAISE(const auto all, arrow::Concatenate(columns));
+      ARROW_ASSIGN_OR_RAISE(const auto all, JoinRows(columns));
       ARROW_ASSIGN_OR_RAISE(const arrow::Datum in_order, TakeValues(all, &taken));
       items = in_order.make_array();
     }

@@ -2,14 +2,12 @@
 
 #include <utility>
 
-#include <arrow/array/concatenate.h>
 #include <arrow/array/util.h>
 #include <arrow/builder.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "query/array_rows.h"
 
 namespace glaive::query {
 
@@ -28,7 +26,7 @@ arrow::Result<arrow::Datum> RowPieces::Finish(const std::shared_ptr<arrow::DataT
                           arrow::MakeArrayOfNull(type, static_cast<int64_t>(sources_.size())));
     return arrow::Datum(std::move(nulls));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto values, arrow::Concatenate(pieces_));
+  ARROW_ASSIGN_OR_RAISE(const auto values, JoinRows(pieces_));
   arrow::Int64Builder builder;
   ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(sources_.size())));
   for (const int64_t source : sources_) {
@@ -39,10 +37,8 @@ arrow::Result<arrow::Datum> RowPieces::Finish(const std::shared_ptr<arrow::DataT
     }
   }
   ARROW_ASSIGN_OR_RAISE(const auto indices, builder.Finish());
-  arrow::compute::ExecContext context;
-  context.set_use_threads(false);
-  return arrow::compute::Take(arrow::Datum(values), arrow::Datum(indices),
-                              arrow::compute::TakeOptions::NoBoundsCheck(), &context);
+  ARROW_ASSIGN_OR_RAISE(auto taken, TakeKnownRows(*values, *indices));
+  return arrow::Datum(std::move(taken));
 }
 
 }  // namespace glaive::query

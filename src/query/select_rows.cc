@@ -4,11 +4,10 @@
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
+#include "query/array_rows.h"
 #include "query/select_lists.h"
 
 namespace glaive::query {
@@ -19,12 +18,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(
   if (batch->num_columns() == 0)
     return arrow::RecordBatch::Make(batch->schema(), count, arrow::ArrayVector{});
   // Borrows the positions: the indices do not leave this function.
-  const auto indices = std::make_shared<arrow::UInt32Array>(
+  const arrow::UInt32Array indices(
       count, std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(positions.data()),
                                              count * static_cast<int64_t>(sizeof(uint32_t))));
-  arrow::compute::ExecContext context;
-  context.set_use_threads(false);
-  const auto options = arrow::compute::TakeOptions::NoBoundsCheck();
   arrow::ArrayDataVector columns;
   for (const auto& column : batch->column_data()) {
     std::shared_ptr<arrow::ArrayData> selected;
@@ -32,9 +28,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> SelectRows(
       ARROW_ASSIGN_OR_RAISE(selected, SelectLists(*column, positions));
     }
     if (selected == nullptr) {
-      ARROW_ASSIGN_OR_RAISE(const auto taken,
-                            arrow::compute::Take(column, indices, options, &context));
-      selected = taken.array();
+      ARROW_ASSIGN_OR_RAISE(const auto taken, TakeKnownRows(*arrow::MakeArray(column), indices));
+      selected = taken->data();
     }
     columns.push_back(std::move(selected));
   }
