@@ -1,7 +1,11 @@
 """Updates against pylance's."""
 
+import decimal
+import math
+
 import glaive
 import lance
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -149,3 +153,34 @@ def test_sequences_of_updates_and_deletes(tmp_path_factory, data):
     assert rows_of(ours) == rows_of(theirs)
     ids = ["_rowid", "_rowaddr"]
     assert lance.dataset(ours.uri).to_table(ids) == lance.dataset(theirs.uri).to_table(ids)
+
+
+@pytest.mark.parametrize(
+    "column, expression",
+    [
+        *[("x", value) for value in ("f", "s", "cast(s as decimal(5,2))", "i")],
+        ("i", "f"),
+        ("i", "h"),
+        ("h", "s"),
+    ],
+)
+def test_what_a_column_cannot_hold_is_refused_as_by_pylance(tmp_path, column, expression):
+    """Decimals had 0.00 for NaN and 99999999.00 in five digits; halves could not be cast at all."""
+    table = pa.table({
+        "x": pa.array([decimal.Decimal("1.00")], pa.decimal128(5, 2)),
+        "f": pa.array([math.nan]),
+        "s": ["99999999"],
+        "h": pa.array([np.float16(3)], pa.float16()),
+        "i": pa.array([7], pa.int32()),
+    })
+    results = []
+    for engine in (lance, glaive):
+        folder = str(tmp_path / engine.__name__)
+        lance.write_dataset(table, folder)
+        try:
+            engine.dataset(folder).update({column: expression})
+            failed = False
+        except OSError:
+            failed = True
+        results.append((failed, lance.dataset(folder).to_table().to_pydict()[column]))
+    assert results[0] == results[1]

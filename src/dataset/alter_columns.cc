@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <arrow/array.h>
-#include <arrow/compute/cast.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
@@ -19,6 +18,7 @@
 #include "dataset/new_columns.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
+#include "query/cast.h"
 #include "query/coercion.h"
 #include "query/filter.h"
 #include "wire/fields.h"
@@ -88,7 +88,7 @@ bool CanCast(const arrow::DataType& from, const arrow::DataType& to) {
   using Id = arrow::Type::type;
   return both([](Id id) { return arrow::is_integer(id); }) ||
          both([](Id id) { return arrow::is_floating(id); }) ||
-         both([](Id id) { return arrow::is_temporal(id); }) ||
+         both([](Id id) { return arrow::is_temporal(id) || id == Id::DURATION; }) ||
          both([](Id id) { return arrow::is_decimal(id); }) ||
          both([](Id id) { return arrow::is_string(id); }) ||
          both([](Id id) { return id == Id::BINARY || id == Id::LARGE_BINARY; }) ||
@@ -259,10 +259,9 @@ arrow::Result<std::shared_ptr<arrow::Array>> Alterations::CastField(
     return arrow::MakeArray(std::move(data));
   }
   ARROW_ASSIGN_OR_RAISE(const auto field, wire::ToArrow(to));
-  auto options = arrow::compute::CastOptions::Safe(field->type());
-  options.allow_time_truncate = true;
-  auto cast = arrow::compute::Cast(*from, field->type(), options);
-  if (cast.ok() || !cast.status().IsInvalid()) return cast;
+  const auto cast = query::CastValue(arrow::Datum(from), field->type(), /*is_try=*/false);
+  if (cast.ok()) return cast->make_array();
+  if (!cast.status().IsInvalid()) return cast.status();
   return InvalidInput("Cannot cast column \"{}\": {}", to.name, cast.status().message());
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <arrow/array.h>
-#include <arrow/compute/api.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
@@ -20,6 +19,7 @@
 #include "dataset/row_change.h"
 #include "dataset/scan_plan.h"
 #include "dataset/storage_version.h"
+#include "query/cast.h"
 #include "query/computed_value.h"
 #include "wire/schema.h"
 
@@ -32,17 +32,12 @@ using RecordBatchPtr = std::shared_ptr<arrow::RecordBatch>;
 constexpr uint64_t kBudget = uint64_t{256} << 20;
 constexpr const char* kAddress = "_rowaddr";
 
-// As pylance casts: fractions are cut off, anything else that does not fit is an error.
+// What does not fit is an error.
 arrow::Result<std::shared_ptr<arrow::Array>> CastTo(const std::shared_ptr<arrow::DataType>& type,
-                                                    std::shared_ptr<arrow::Array> values) {
-  if (values->type()->Equals(*type)) return values;
-  auto options = arrow::compute::CastOptions::Safe(type);
-  options.allow_time_truncate = options.allow_decimal_truncate = true;
-  if (arrow::is_floating(values->type()->id()) && arrow::is_integer(type->id())) {
-    ARROW_ASSIGN_OR_RAISE(const auto whole, arrow::compute::CallFunction("trunc", {values}));
-    values = whole.make_array();
-  }
-  return arrow::compute::Cast(*values, type, options);
+                                                    const std::shared_ptr<arrow::Array>& values) {
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum cast,
+                        query::CastValue(arrow::Datum(values), type, /*is_try=*/false));
+  return cast.make_array();
 }
 
 // New values of one column of the table.

@@ -121,10 +121,15 @@ std::string CommonTypeError(const BoundPtr& left, const BoundPtr& right) {
                      TypeName(*left->type()), TypeName(*right->type()));
 }
 
-// An integer literal that a narrower column can hold does not make the column any wider.
+// A literal that a narrower column can hold exactly does not make the column any wider: then no
+// value of the column can fail to be cast.
 BoundPtr Narrowed(const BoundPtr& column, const BoundPtr& literal, const TypePtr& common) {
   if (AsColumn(column) == nullptr || AsLiteral(literal) == nullptr) return nullptr;
   const arrow::Type::type from = column->type()->id();
+  if (from == arrow::Type::TIMESTAMP && !common->Equals(*column->type())) {
+    auto instant = InstantAs(AsLiteral(literal)->value(), column->type(), *common);
+    return instant == nullptr ? nullptr : MakeLiteral(std::move(instant));
+  }
   const bool is_narrower = arrow::is_integer(from) && !common->Equals(*column->type()) &&
                            (arrow::is_integer(common->id()) || arrow::is_decimal(common->id()));
   if (!is_narrower || !arrow::is_integer(literal->type()->id())) return nullptr;
@@ -297,10 +302,16 @@ arrow::Result<BoundPtr> Binder::InList(BoundPtr operand, std::vector<BoundPtr> l
     if (type == nullptr) return InvalidInput("{}", CommonTypeError(operand, item));
   }
   if (type->id() == arrow::Type::NA) return NullBoolean();
-  const bool narrowed = std::ranges::all_of(list, [&](const BoundPtr& item) {
-    return item->type()->Equals(*operand->type()) || Narrowed(operand, item, type) != nullptr;
-  });
-  if (narrowed) type = operand->type();
+  std::vector<BoundPtr> narrow;
+  for (const BoundPtr& item : list) {
+    const bool is_alike = item->type()->Equals(*operand->type());
+    narrow.push_back(is_alike ? item : Narrowed(operand, item, type));
+    if (narrow.back() == nullptr) break;
+  }
+  if (narrow.empty() || narrow.back() != nullptr) {
+    type = operand->type();
+    list = std::move(narrow);
+  }
   operand = MakeCast(std::move(operand), type);
   const bool of_literals =
       std::ranges::all_of(list, [](const BoundPtr& item) { return AsLiteral(item) != nullptr; });

@@ -63,6 +63,19 @@ arrow::Result<std::shared_ptr<arrow::Int64Array>> Repeated(const arrow::Int64Arr
   return EachOffset(seconds, [&](int64_t) { return std::optional(offset); });
 }
 
+using OffsetsOf = arrow::Result<std::shared_ptr<arrow::Int64Array>>(const arrow::Int64Array&,
+                                                                    const std::string&);
+
+std::optional<int64_t> OfOne(int64_t seconds, const std::string& zone, OffsetsOf* offsets_of) {
+  if (const auto offset = FixedOffset(zone)) return offset;
+  arrow::Int64Builder builder;
+  std::shared_ptr<arrow::Int64Array> one;
+  if (!builder.Append(seconds).ok() || !builder.Finish(&one).ok()) return std::nullopt;
+  const auto offsets = offsets_of(*one, zone);
+  if (!offsets.ok() || (*offsets)->IsNull(0)) return std::nullopt;
+  return (*offsets)->Value(0);
+}
+
 }  // namespace
 
 int64_t PerSecond(arrow::TimeUnit::type unit) {
@@ -165,14 +178,12 @@ arrow::Result<std::shared_ptr<arrow::Int64Array>> OffsetsAt(const arrow::Int64Ar
   });
 }
 
+std::optional<int64_t> OffsetAt(int64_t seconds, const std::string& zone) {
+  return OfOne(seconds, zone, &OffsetsAt);
+}
+
 std::optional<int64_t> OffsetOfLocal(int64_t seconds, const std::string& zone) {
-  if (const auto offset = FixedOffset(zone)) return offset;
-  arrow::Int64Builder builder;
-  std::shared_ptr<arrow::Int64Array> one;
-  if (!builder.Append(seconds).ok() || !builder.Finish(&one).ok()) return std::nullopt;
-  const auto offsets = OffsetsOfLocal(*one, zone);
-  if (!offsets.ok() || (*offsets)->IsNull(0)) return std::nullopt;
-  return (*offsets)->Value(0);
+  return OfOne(seconds, zone, &OffsetsOfLocal);
 }
 
 arrow::Result<std::shared_ptr<arrow::Int64Array>> OffsetsOfLocal(const arrow::Int64Array& seconds,

@@ -74,6 +74,8 @@ std::optional<int64_t> FixedOffset(std::string_view zone);
 // is not known.
 arrow::Result<std::shared_ptr<arrow::Int64Array>> OffsetsAt(const arrow::Int64Array& seconds,
                                                             const std::string& zone);
+// That at one instant, or nothing if the zone is not known.
+std::optional<int64_t> OffsetAt(int64_t seconds, const std::string& zone);
 // That at one local time, or nothing, as below.
 std::optional<int64_t> OffsetOfLocal(int64_t seconds, const std::string& zone);
 // Those at each local time. Null where a clock that is put forward skips it, or one that is put

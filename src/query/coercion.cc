@@ -12,6 +12,7 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "query/calendar.h"
 #include "query/cast.h"
 
 namespace glaive::query {
@@ -116,7 +117,7 @@ TypePtr CommonStamp(const TypePtr& left, const TypePtr& right) {
   const auto& a = static_cast<const arrow::TimestampType&>(*left);
   const auto& b = static_cast<const arrow::TimestampType&>(*right);
   return arrow::timestamp(std::min(a.unit(), b.unit()),
-                          a.timezone().empty() ? b.timezone() : a.timezone());
+                          b.timezone().empty() ? a.timezone() : b.timezone());
 }
 
 TypePtr CommonTime(const TypePtr& left, const TypePtr& right) {
@@ -127,6 +128,11 @@ TypePtr CommonTime(const TypePtr& left, const TypePtr& right) {
     return arrow::timestamp(arrow::TimeUnit::NANO);
   }
   return nullptr;
+}
+
+TypePtr CommonDuration(const TypePtr& left, const TypePtr& right) {
+  if (left->id() != Id::DURATION || right->id() != Id::DURATION) return nullptr;
+  return arrow::duration(std::max(UnitOf(*left), UnitOf(*right)));
 }
 
 TypePtr CommonText(const TypePtr& left, const TypePtr& right) {
@@ -166,6 +172,7 @@ TypePtr Common(const TypePtr& left, const TypePtr& right, Meet meet, bool texts_
   if (left->Equals(*right)) return left;
   if (IsNumber(*left) && IsNumber(*right)) return NumberType(left, right);
   if (TypePtr time = CommonTime(left, right)) return time;
+  if (TypePtr time = CommonDuration(left, right)) return time;
   if (TypePtr text = CommonText(left, right)) return text;
   if (TypePtr list = CommonList(left, right, meet)) return list;
   if (left->id() == Id::NA) return right;
@@ -196,8 +203,13 @@ arrow::Result<std::shared_ptr<arrow::Scalar>> LiteralAs(
     auto options = IsFloat(*type) ? arrow::compute::CastOptions::Unsafe(type)
                                   : arrow::compute::CastOptions::Safe(type);
     options.allow_time_truncate = true;
-    auto cast = IsDecimal(*type) ? CastValue(arrow::Datum(literal), type, /*is_try=*/false)
-                                 : arrow::compute::Cast(arrow::Datum(literal), options);
+    arrow::Datum value(literal);
+    if (type->id() == Id::TIME32 && literal->type->id() == Id::INT64) {  // a number of its ticks
+      ARROW_ASSIGN_OR_RAISE(value, CastValue(value, arrow::int32(), /*is_try=*/false));
+    }
+    auto cast = IsDecimal(*type) || type->id() == Id::TIME32
+                    ? CastValue(value, type, /*is_try=*/false)
+                    : arrow::compute::Cast(arrow::Datum(literal), options);
     if (cast.ok()) return cast->scalar();
   }
   return InvalidInput("Received literal {} and could not convert to literal of type '{}'",

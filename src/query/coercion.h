@@ -21,6 +21,13 @@ arrow::Result<std::shared_ptr<arrow::DataType>> TypeNamed(std::string_view name)
 arrow::Result<std::shared_ptr<arrow::Scalar>> LiteralAs(
     const std::shared_ptr<arrow::Scalar>& literal, const std::shared_ptr<arrow::DataType>& type);
 
+// A date, timestamp or text beside a column of timestamps as a value of the column's type, so that
+// it is what both would be in their `common` type of timestamps; null if the column's unit does not
+// have it exactly.
+std::shared_ptr<arrow::Scalar> InstantAs(const std::shared_ptr<arrow::Scalar>& literal,
+                                         const std::shared_ptr<arrow::DataType>& type,
+                                         const arrow::DataType& common);
+
 // What two values are cast to so that they can be compared, or null if they cannot. Numbers win
 // over texts ('7' beside 1 is a number), and the coarser of two units of time.
 std::shared_ptr<arrow::DataType> ComparisonType(const std::shared_ptr<arrow::DataType>& left,
