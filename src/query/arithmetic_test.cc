@@ -177,9 +177,28 @@ TEST_F(ArithmeticTest, InstantsAreComparedInTheUnitOfTheColumn) {
       // 1970-01-01 00:00 in New York is 05:00 by UTC, and t is local to that zone.
       {"t = arrow_cast('1970-01-01', 'Timestamp(s, \"America/New_York\")')", boolean,
        "[false, true, false, null]"},
+      // Beside a time, which is by the clock of New York, a date begins there at 05:00 by UTC.
+      {"z BETWEEN date '1970-01-01' AND timestamp '2024-03-10 03:30:00'", boolean,
+       "[false, false, false, null]"},
+      {"z BETWEEN date '1970-01-01' AND date '2024-03-10'", boolean, "[false, true, false, null]"},
       // Not cut off to whole seconds, in which they would be equal.
       {"z = arrow_cast(0, 'Timestamp(s, \"UTC\")')", boolean, "[false, true, false, null]"},
   });
+}
+
+TEST_F(ArithmeticTest, ADictionaryThatIsCastIsAColumnOfItsValues) {
+  fields_.push_back(arrow::field("d", arrow::dictionary(arrow::int32(), arrow::utf8())));
+  columns_.push_back(arrow::json::DictArrayFromJSONString(fields_.back()->type(), "[0, 1, null, 0]",
+                                                          R"(["12", "x"])")
+                         .ValueOrDie());
+  Check({
+      {"cast(d as string)", arrow::utf8(), R"(["12", "x", null, "12"])"},
+      {"try_cast(d as int)", arrow::int32(), "[12, null, null, 12]"},
+      {"arrow_cast(d, 'LargeUtf8')", arrow::large_utf8(), R"(["12", "x", null, "12"])"},
+  });
+  // Scans take a column as it is stored.
+  const auto value = ComputedValue::FromSql("cast(d as string)", *arrow::schema(fields_));
+  EXPECT_FALSE((*value)->is_column());
 }
 
 TEST_F(ArithmeticTest, DurationsOfTwoUnitsAreAnInterval) {

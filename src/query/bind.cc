@@ -267,6 +267,23 @@ arrow::Result<BoundPtr> Binder::BindNode(const sql::Between& between, bool stric
   };
   ARROW_ASSIGN_OR_RAISE(BoundPtr low, bind_end(*between.low));
   ARROW_ASSIGN_OR_RAISE(BoundPtr high, bind_end(*between.high));
+  if (operand->type()->id() == arrow::Type::TIMESTAMP) {
+    // All three at once: a date beside a time by the clock of a zone is by that clock, too.
+    const TypePtr of_low = ComparisonType(operand->type(), low->type());
+    const TypePtr of_high = ComparisonType(operand->type(), high->type());
+    const bool both = of_low != nullptr && of_high != nullptr;
+    const TypePtr common = both ? ComparisonType(of_low, of_high) : nullptr;
+    BoundPtr first = common == nullptr ? nullptr : Narrowed(operand, low, common);
+    BoundPtr last = common == nullptr ? nullptr : Narrowed(operand, high, common);
+    if (first != nullptr && last != nullptr) {
+      low = std::move(first);
+      high = std::move(last);
+    } else if (common != nullptr && arrow::is_temporal(common->id())) {
+      operand = MakeCast(std::move(operand), common);
+      low = MakeCast(std::move(low), common);
+      high = MakeCast(std::move(high), common);
+    }
+  }
   ARROW_RETURN_NOT_OK(Align(operand, low));
   ARROW_RETURN_NOT_OK(Align(operand, high));
   ARROW_RETURN_NOT_OK(Align(operand, low));  // again: the high end may have widened the operand

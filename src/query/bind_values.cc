@@ -28,6 +28,16 @@ arrow::Result<std::vector<BoundPtr>> Binder::BindAll(const std::vector<sql::Expr
 arrow::Result<BoundPtr> Binder::BindNode(const sql::Cast& cast, bool) {
   ARROW_ASSIGN_OR_RAISE(BoundPtr operand, Bind(*cast.operand, /*strict=*/false));
   if (!CanCast(*operand->type(), *cast.type)) return CannotCast(*operand->type(), *cast.type);
+  const ColumnNode* column = AsColumn(operand);
+  const auto field = column == nullptr ? nullptr : schema_.GetFieldByName(column->name());
+  if (field != nullptr && field->type()->id() == arrow::Type::DICTIONARY &&
+      operand->type()->Equals(*cast.type)) {
+    // A column of its own, which would be scanned as the dictionary that is stored.
+    const Kernel decoded = [](std::span<const arrow::Datum> values, int64_t) {
+      return arrow::Result<arrow::Datum>(values[0]);
+    };
+    return MakeKernel(decoded, {std::move(operand)}, cast.type);
+  }
   return MakeCast(std::move(operand), cast.type, cast.is_try);
 }
 
@@ -95,7 +105,6 @@ arrow::Result<BoundPtr> Binder::BindCase(const sql::Case& node, const BoundPtr& 
     }
     ARROW_ASSIGN_OR_RAISE(when, AsBoolean(std::move(when), "WHEN"));
     ARROW_ASSIGN_OR_RAISE(BoundPtr then, Bind(*branch.then, /*strict=*/false));
-    ARROW_RETURN_NOT_OK(meet(then));
     branches.push_back({std::move(when), std::move(then)});
   }
   BoundPtr otherwise = MakeLiteral(std::make_shared<arrow::NullScalar>());
@@ -103,6 +112,7 @@ arrow::Result<BoundPtr> Binder::BindCase(const sql::Case& node, const BoundPtr& 
     ARROW_ASSIGN_OR_RAISE(otherwise, Bind(*node.otherwise, /*strict=*/false));
     ARROW_RETURN_NOT_OK(meet(otherwise));
   }
+  for (const CaseNode::Branch& branch : branches) ARROW_RETURN_NOT_OK(meet(branch.then));
   for (CaseNode::Branch& branch : branches) branch.then = MakeCast(std::move(branch.then), type);
   return std::make_shared<CaseNode>(std::move(branches), MakeCast(std::move(otherwise), type));
 }

@@ -113,15 +113,17 @@ TypePtr CommonDecimal(const arrow::DecimalType& left, const arrow::DecimalType& 
   return wide ? arrow::decimal256(precision, scale) : arrow::decimal128(precision, scale);
 }
 
-TypePtr CommonStamp(const TypePtr& left, const TypePtr& right) {
+// The zone is the left one's where one value is chosen, and the right one's where they are
+// compared.
+TypePtr CommonStamp(const TypePtr& left, const TypePtr& right, bool is_union) {
   const auto& a = static_cast<const arrow::TimestampType&>(*left);
   const auto& b = static_cast<const arrow::TimestampType&>(*right);
-  return arrow::timestamp(std::min(a.unit(), b.unit()),
-                          b.timezone().empty() ? a.timezone() : b.timezone());
+  const bool takes_left = b.timezone().empty() || (is_union && !a.timezone().empty());
+  return arrow::timestamp(std::min(a.unit(), b.unit()), takes_left ? a.timezone() : b.timezone());
 }
 
-TypePtr CommonTime(const TypePtr& left, const TypePtr& right) {
-  if (IsStamp(*left) && IsStamp(*right)) return CommonStamp(left, right);
+TypePtr CommonTime(const TypePtr& left, const TypePtr& right, bool is_union) {
+  if (IsStamp(*left) && IsStamp(*right)) return CommonStamp(left, right, is_union);
   const auto is_day = [](const arrow::DataType& type) { return arrow::is_date(type.id()); };
   if (is_day(*left) && is_day(*right)) return arrow::date64();
   if ((is_day(*left) && IsStamp(*right)) || (IsStamp(*left) && is_day(*right))) {
@@ -131,7 +133,14 @@ TypePtr CommonTime(const TypePtr& left, const TypePtr& right) {
 }
 
 TypePtr CommonDuration(const TypePtr& left, const TypePtr& right) {
-  if (left->id() != Id::DURATION || right->id() != Id::DURATION) return nullptr;
+  const auto is_interval = [](const TypePtr& type) {
+    return type->id() == Id::INTERVAL_MONTH_DAY_NANO;
+  };
+  const auto is_span = [&](const TypePtr& type) {
+    return type->id() == Id::DURATION || is_interval(type);
+  };
+  if (!is_span(left) || !is_span(right)) return nullptr;
+  if (is_interval(left) || is_interval(right)) return arrow::month_day_nano_interval();
   return arrow::duration(std::max(UnitOf(*left), UnitOf(*right)));
 }
 
@@ -171,7 +180,7 @@ TypePtr CommonBytes(const TypePtr& left, const TypePtr& right) {
 TypePtr Common(const TypePtr& left, const TypePtr& right, Meet meet, bool texts_win) {
   if (left->Equals(*right)) return left;
   if (IsNumber(*left) && IsNumber(*right)) return NumberType(left, right);
-  if (TypePtr time = CommonTime(left, right)) return time;
+  if (TypePtr time = CommonTime(left, right, texts_win)) return time;
   if (TypePtr time = CommonDuration(left, right)) return time;
   if (TypePtr text = CommonText(left, right)) return text;
   if (TypePtr list = CommonList(left, right, meet)) return list;

@@ -43,18 +43,21 @@ std::optional<Instant> Moved(Instant instant, const std::string& zone, bool to_l
 std::optional<Instant> InCommon(const std::shared_ptr<arrow::Scalar>& literal,
                                 const arrow::DataType& common) {
   const arrow::DataType& type = *literal->type;
+  const auto local = [&](const Instant& instant) -> std::optional<Instant> {
+    return ZoneOf(common).empty() ? std::optional(instant)
+                                  : Moved(instant, ZoneOf(common), /*to_local=*/false);
+  };
   if (type.id() == Id::DATE32) {
     const int64_t days = static_cast<const arrow::Date32Scalar&>(*literal).value;
-    return Instant{days * kSecondsOfDay, kNanosOfSecond};
+    return local(Instant{days * kSecondsOfDay, kNanosOfSecond});
   }
   if (type.id() == Id::DATE64) {
-    return Instant{static_cast<const arrow::Date64Scalar&>(*literal).value, NanosOf(type)};
+    return local(Instant{static_cast<const arrow::Date64Scalar&>(*literal).value, NanosOf(type)});
   }
   if (type.id() == Id::TIMESTAMP) {
     const Instant instant{static_cast<const arrow::TimestampScalar&>(*literal).value,
                           NanosOf(type)};
-    const bool gets_zone = ZoneOf(type).empty() && !ZoneOf(common).empty();
-    return gets_zone ? Moved(instant, ZoneOf(common), /*to_local=*/false) : instant;
+    return ZoneOf(type).empty() ? local(instant) : instant;
   }
   if (!IsText(type)) return std::nullopt;
   const auto cast = CastValue(arrow::Datum(literal), common.GetSharedPtr(), /*is_try=*/true);

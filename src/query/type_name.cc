@@ -21,7 +21,7 @@ struct Named {
   std::string_view name;
   const TypePtr& (*make)();
 };
-constexpr std::array<Named, 19> kNames = {{
+constexpr std::array<Named, 21> kNames = {{
     {Id::NA, "Null", &arrow::null},
     {Id::BOOL, "Boolean", &arrow::boolean},
     {Id::INT8, "Int8", &arrow::int8},
@@ -39,6 +39,8 @@ constexpr std::array<Named, 19> kNames = {{
     {Id::LARGE_STRING, "LargeUtf8", &arrow::large_utf8},
     {Id::BINARY, "Binary", &arrow::binary},
     {Id::LARGE_BINARY, "LargeBinary", &arrow::large_binary},
+    {Id::STRING, "Utf8View", &arrow::utf8},  // texts are plain ones here
+    {Id::BINARY, "BinaryView", &arrow::binary},
     {Id::DATE32, "Date32", &arrow::date32},
     {Id::DATE64, "Date64", &arrow::date64},
 }};
