@@ -7,6 +7,7 @@ program over.
 from __future__ import annotations
 
 import os
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,12 @@ from . import fragment as fragment
 from . import optimize as optimize
 from . import progress as progress
 from . import schema as schema
+from . import types as types
 from . import udf as udf
-from ._backfill import BackfillStats, backfill
-from ._maintain import maintain
+from ._engine.arguments import given
+from ._engine.write_target import WriteTarget
+from ._jobs.backfill import BackfillStats, backfill
+from ._jobs.maintain import maintain
 from ._native import (
     CleanupCandidateFile,
     CleanupExplanation,
@@ -30,7 +34,6 @@ from ._native import (
     MaintenanceReport,
 )
 from ._native import version as engine_version
-from ._write_target import WriteTarget
 from .dataset import (
     Index,
     IndexFile,
@@ -80,6 +83,29 @@ __all__ = [
     "maintain",
     "write_dataset",
 ]
+
+
+# Where classes stood that pickles of older releases name.
+_MOVED = {
+    "_backfill": "_jobs.backfill",
+    "_delta": "_verbs.delta",
+    "_files": "_verbs.files",
+    "_fragment_list": "_verbs.fragments",
+    "_fragment_metadata": "_engine.fragment_metadata",
+    "_indices": "_verbs.indices",
+    "_maintain": "_jobs.maintain",
+    "_operations": "_engine.operations",
+    "_refs": "_verbs.refs",
+    "_scanner": "_verbs.scanner",
+    "_session": "_engine.session",
+    "_staged": "_verbs.column_writes",
+    "_stats": "_verbs.stats",
+    "_write": "dataset",
+    "_write_target": "_engine.write_target",
+}
+sys.modules.update(
+    {f"glaive.{old}": sys.modules[f"glaive.{new}"] for old, new in _MOVED.items()}
+)
 
 
 def dataset(
@@ -132,22 +158,7 @@ def dataset(
     """
     if uri is None and namespace_client is None and table_id is None:
         raise InvalidInput("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
-    opened = LanceDataset(
-        uri,  # type: ignore[arg-type]
-        version,
-        block_size,
-        index_cache_size=index_cache_size,
-        commit_lock=commit_lock,
-        storage_options=storage_options,
-        default_scan_options=default_scan_options,
-        metadata_cache_size_bytes=metadata_cache_size_bytes,
-        index_cache_size_bytes=index_cache_size_bytes,
-        read_params=read_params,
-        session=session,
-        namespace_client=namespace_client,
-        table_id=table_id,
-        base_store_params=base_store_params,
-    )
+    opened = LanceDataset(**given(locals(), but=["asof"]))
     if version is not None or asof is None:
         return opened
     moment = _moment(asof)

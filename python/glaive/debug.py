@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ._arguments import check_dataset
+from ._engine.arguments import check_dataset
+from .errors import NotFound
 from .fragment import FragmentMetadata, LanceFragment
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ def list_transactions(
 
 
 def _transaction(dataset: LanceDataset, version: int) -> str | None:
-    from .errors import NotFound
-
     try:
         transaction = dataset.read_transaction(version)
     except NotFound:  # cleaned up

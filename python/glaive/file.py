@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
-from ._arguments import (
+from ._engine.arguments import (
     check_names,
     check_schema,
     check_size,
     refuse,
     row_numbers,
-    set_option,
     uri_text,
 )
-from ._scanner import _batches
+from ._engine.batches import record_batches
+from ._engine.option_kinds import set_option
 from .errors import InvalidInput, unbuilt
 
 
@@ -91,7 +91,8 @@ class ReaderResults:
         self._rows = reader
 
     def to_batches(self) -> pa.RecordBatchReader:
-        return pa.RecordBatchReader.from_batches(pa.schema(self._rows.schema), _batches(self._rows))
+        schema = pa.schema(self._rows.schema)
+        return pa.RecordBatchReader.from_batches(schema, record_batches(self._rows))
 
     def to_table(self) -> pa.Table:
         return pa.table(self._rows.read_all())

@@ -10,40 +10,42 @@ import pyarrow as pa
 import pyarrow.dataset
 
 from . import _native
-from ._arguments import (
+from ._engine.arguments import (
     check_dataset,
     check_progress,
     check_size,
     check_text,
+    given,
     native_dataset,
     projection,
     refuse,
     row_numbers,
     uri_text,
 )
-from ._arguments import predicate as as_predicate
-from ._fragment_metadata import DataFile as DataFile
-from ._fragment_metadata import DeletionFile as DeletionFile
-from ._fragment_metadata import FragmentMetadata as FragmentMetadata
-from ._fragment_metadata import RowDatasetVersionMeta as RowDatasetVersionMeta
-from ._fragment_metadata import RowIdMeta as RowIdMeta
-from ._fragment_metadata import from_native
-from ._fragment_session import FragmentSession as FragmentSession
-from ._options import DEFAULT_MAX_BYTES_PER_FILE as DEFAULT_MAX_BYTES_PER_FILE
-from ._options import DEFAULT_MAX_ROWS_PER_FILE, DEFAULT_MAX_ROWS_PER_GROUP, write_options
-from ._shown import ShownAs
-from ._staged import StagedColumns, stage_columns
-from ._write_target import WriteTarget
+from ._engine.arguments import predicate as as_predicate
+from ._engine.batches import coerce_reader, coerce_rows
+from ._engine.exchange import transaction_from_native
+from ._engine.fragment_metadata import DataFile as DataFile
+from ._engine.fragment_metadata import DeletionFile as DeletionFile
+from ._engine.fragment_metadata import FragmentMetadata as FragmentMetadata
+from ._engine.fragment_metadata import RowDatasetVersionMeta as RowDatasetVersionMeta
+from ._engine.fragment_metadata import RowIdMeta as RowIdMeta
+from ._engine.fragment_metadata import from_native
+from ._engine.options import DEFAULT_MAX_BYTES_PER_FILE as DEFAULT_MAX_BYTES_PER_FILE
+from ._engine.options import DEFAULT_MAX_ROWS_PER_FILE, DEFAULT_MAX_ROWS_PER_GROUP, write_options
+from ._engine.shown import ShownAs
+from ._engine.write_target import WriteTarget
+from ._verbs.column_writes import StagedColumns, stage_columns
+from ._verbs.fragments import FragmentSession as FragmentSession
+from ._verbs.scanner import LanceScanner, ScannerBuilder
 from .errors import IO, InvalidInput, as_os_errors, unbuilt
 from .schema import LanceSchema
-from .types import _coerce_reader, _coerce_rows
 from .udf import BatchUDF, new_columns
 
 if TYPE_CHECKING:
-    from ._arguments import Filter
-    from ._scanner import LanceScanner
-    from ._operations import Transaction
-    from ._session import Session
+    from ._engine.arguments import Filter
+    from ._engine.operations import Transaction
+    from ._engine.session import Session
     from .dataset import LanceDataset
     from .progress import FragmentWriteProgress
     from .types import ReaderLike
@@ -131,7 +133,9 @@ class LanceFragment(ShownAs):
         unbuilt("LanceFragment.partition_expression")
 
     @staticmethod
-    def create_from_file(filename: str, dataset: LanceDataset, fragment_id: int) -> FragmentMetadata:
+    def create_from_file(
+        filename: str, dataset: LanceDataset, fragment_id: int
+    ) -> FragmentMetadata:
         """A fragment of one file in the table's ``data`` folder, which no version refers to."""
         check_text("filename", filename)
         check_dataset("dataset", dataset)
@@ -179,7 +183,7 @@ class LanceFragment(ShownAs):
         )
         check_size("fragment_id", fragment_id, 0)
         check_progress(progress)
-        reader = _coerce_reader(data, schema)
+        reader = coerce_reader(data, schema)
         uri = uri_text(dataset_uri)
         made = _native.create_fragment(reader, uri, fragment_id or 0, options, progress)
         return from_native(made)
@@ -249,32 +253,10 @@ class LanceFragment(ShownAs):
         strict_batch_size: bool | None = None,
     ) -> LanceScanner:
         """As `LanceDataset.scanner`, over this fragment's rows."""
-        from ._scanner import ScannerBuilder
-
-        return (
-            ScannerBuilder(self._ds)
-            ._given(
-                _dataset=self._native_dataset,
-                columns=columns,
-                batch_size=batch_size,
-                filter=filter,
-                limit=limit,
-                offset=offset,
-                with_row_id=with_row_id,
-                with_row_address=with_row_address,
-                batch_readahead=batch_readahead,
-                blob_handling=blob_handling,
-                order_by=order_by,
-                use_scalar_index=use_scalar_index,
-                io_buffer_size=io_buffer_size,
-                late_materialization=late_materialization,
-                include_deleted_rows=include_deleted_rows,
-                batch_size_bytes=batch_size_bytes,
-                strict_batch_size=strict_batch_size,
-                fragments=[self],
-            )
-            .to_scanner()
-        )
+        options = given(locals())
+        builder = ScannerBuilder(self._ds)
+        builder._given(_dataset=self._native_dataset, fragments=[self], **options)
+        return builder.to_scanner()
 
     def to_batches(
         self,
@@ -297,24 +279,7 @@ class LanceFragment(ShownAs):
         batch_size_bytes: int | None = None,
         strict_batch_size: bool | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        yield from self.scanner(
-            columns=columns,
-            batch_size=batch_size,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            batch_readahead=batch_readahead,
-            blob_handling=blob_handling,
-            order_by=order_by,
-            use_scalar_index=use_scalar_index,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            include_deleted_rows=include_deleted_rows,
-            batch_size_bytes=batch_size_bytes,
-            strict_batch_size=strict_batch_size,
-        ).to_batches()
+        yield from self.scanner(**given(locals())).to_batches()
 
     def to_table(
         self,
@@ -334,22 +299,7 @@ class LanceFragment(ShownAs):
         batch_size_bytes: int | None = None,
         strict_batch_size: bool | None = None,
     ) -> pa.Table:
-        return self.scanner(
-            columns=columns,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            blob_handling=blob_handling,
-            order_by=order_by,
-            use_scalar_index=use_scalar_index,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            include_deleted_rows=include_deleted_rows,
-            batch_size_bytes=batch_size_bytes,
-            strict_batch_size=strict_batch_size,
-        ).to_table()
+        return self.scanner(**given(locals())).to_table()
 
     def to_pandas(
         self,
@@ -364,17 +314,8 @@ class LanceFragment(ShownAs):
         order_by: list[Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        return self.scanner(
-            columns=columns,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            batch_size=batch_size,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            order_by=order_by,
-        ).to_pandas(blob_mode=blob_mode, **kwargs)
-
+        options = given(locals(), but=("blob_mode", "kwargs"))
+        return self.scanner(**options).to_pandas(blob_mode=blob_mode, **kwargs)
 
     def merge(
         self,
@@ -395,7 +336,7 @@ class LanceFragment(ShownAs):
         widened = _native.merge_fragment_columns(
             self._native_dataset,
             self.fragment_id,
-            _coerce_reader(data_obj, schema),
+            coerce_reader(data_obj, schema),
             left_on,
             right_on or left_on,
         )
@@ -469,7 +410,7 @@ class LanceFragment(ShownAs):
         result = _native.update_fragment_columns(
             self._native_dataset,
             self.fragment_id,
-            _coerce_reader(data_obj, schema),
+            coerce_reader(data_obj, schema),
             left_on,
             right_on or left_on,
         )
@@ -526,17 +467,17 @@ def write_fragments(
 ) -> list[FragmentMetadata] | Transaction:
     """Writes data files and commits nothing.
 
-    The other parameters are those of `write_dataset`. `enable_stable_row_ids` has no effect: ids are
-    assigned by the commit.
+    The other parameters are those of `write_dataset`. `enable_stable_row_ids` has no effect: ids
+    are assigned by the commit.
 
     Parameters
     ----------
     data : table, batch, reader, data frame, dict, list of dicts, dataset, scanner or iterable
         The rows.
     dataset_uri : str, path, LanceDataset or WriteTarget
-        Whose files they are. On an open dataset or a `WriteTarget` its schema and version count, and
-        nothing is read or listed; on a URI the newest version does, and what the session has of it
-        is not read again.
+        Whose files they are. On an open dataset or a `WriteTarget` its schema and version count,
+        and nothing is read or listed; on a URI the newest version does, and what the session has of
+        it is not read again.
     session : Session, optional
         Cache for a URI. With an open dataset it must be that one's own: ValueError.
 
@@ -576,11 +517,9 @@ def write_fragments(
     if target is None:
         is_target = isinstance(dataset_uri, WriteTarget)
         target = dataset_uri._native if is_target else uri_text(dataset_uri)
-    reader = _coerce_rows(data, schema)
+    reader = coerce_rows(data, schema)
     with as_os_errors("Append with different schema"):
         if return_transaction:
-            from ._exchange import transaction_from_native
-
             transaction = _native.write_transaction(reader, target, options, progress)
             return transaction_from_native(transaction)
         fragments = _native.write_fragments(reader, target, options, progress)

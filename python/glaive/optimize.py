@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _native
-from ._arguments import check_dataset, check_text
-from ._options import compaction_options
-from .errors import Unsupported, unbuilt
-from ._fragment_metadata import FragmentMetadata, from_native
+from ._engine.arguments import check_dataset, check_text
+from ._engine.fragment_metadata import FragmentMetadata, from_native
+from ._engine.options import compaction_options
+from .errors import Unsupported
 
 if TYPE_CHECKING:
     from .dataset import LanceDataset
@@ -23,8 +23,8 @@ class CompactionOptions(TypedDict, total=False):
     """What to compact, and how the new files are cut. None means the default.
 
     ``target_bytes_per_fragment``, ``rewrite_small_pages``, ``memory_limit``,
-    ``max_overlays_per_fragment``, ``look_ahead``, ``canary`` and ``partial`` are glaive's own, and so
-    are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the meaning that they have
+    ``max_overlays_per_fragment``, ``look_ahead``, ``canary`` and ``partial`` are glaive's own, and
+    so are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the meaning that they have
     in `write_dataset`.
     """
 
@@ -264,7 +264,7 @@ class Compaction:
 
     @staticmethod
     def plan(dataset: LanceDataset, options: CompactionOptions) -> CompactionPlan:
-        """What to rewrite. Without a byte option the tasks are pylance's, each of adjacent fragments.
+        """What to rewrite. Without a byte option the tasks are pylance's, of adjacent fragments.
 
         With ``look_ahead=True`` they are those of `compact_files`: what would come to lie side by
         side behind all other fragments, and be joined by the next plan, is joined at once.
@@ -384,9 +384,9 @@ class DatasetOptimizer:
             Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
             decoded and read ahead. Where ``data_cache_bytes`` and ``num_threads`` would take more,
             pages end earlier, and fewer tasks run at once. Tasks then follow sizes, as with
-            ``target_bytes_per_fragment``: a fragment is rewritten with smaller ones only where that at
-            least doubles it, so that what a run costs follows what was added, and more small fragments
-            may be left. At least 64 MiB: ValueError below, where pages would be small ones again.
+            ``target_bytes_per_fragment``: a fragment is rewritten with smaller ones only where that
+            at least doubles it, so that what a run costs follows what was added, and more small
+            fragments may be left. At least 64 MiB: ValueError below, where pages would be small ones again.
         max_overlays_per_fragment : int, default 10
             Rewrite fragments too that have more overlays than this.
         max_page_bytes : int, default 256 MiB

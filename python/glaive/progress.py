@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .fragment import FragmentMetadata
+from ._engine.fragment_metadata import FragmentMetadata
 
 
 class FragmentWriteProgress(ABC):
@@ -79,6 +78,4 @@ class FileSystemFragmentWriteProgress(FragmentWriteProgress):
 
 
 def _fragment(text: str) -> FragmentMetadata:
-    from .fragment import FragmentMetadata
-
     return FragmentMetadata.from_json(text)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from . import _native
-from ._arguments import check_names, check_size
+from ._engine.arguments import check_names, check_size
+from ._engine.batches import coerce_reader
 from .errors import InvalidInput
-from .types import _coerce_reader
 
 if TYPE_CHECKING:
     from .dataset import LanceDataset
@@ -193,7 +193,7 @@ def new_columns(
         transforms = BatchUDF(transforms, schema)
     else:
         try:
-            return _coerce_reader(transforms, reader_schema)
+            return coerce_reader(transforms, reader_schema)
         except TypeError as error:
             raise TypeError(
                 "transforms must be a BatchUDF, dict, map function, or ReaderLike value. Received"

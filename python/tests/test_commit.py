@@ -11,8 +11,8 @@ import lance
 import pyarrow as pa
 import pytest
 from glaive import LanceOperation as Op
-from glaive import _exchange
-from glaive._operations import IndexFile
+from glaive._engine import exchange
+from glaive._engine.operations import IndexFile
 from glaive.commit import CommitConflictError
 from glaive.dataset import LANCE_COMMIT_MESSAGE_KEY
 from glaive.fragment import FragmentMetadata, write_fragments
@@ -206,9 +206,9 @@ def test_a_round_trip_drops_nothing_of_an_operation():
             )
         ],
     )
-    assert _exchange.operation_from_native(_exchange.operation_to_native(operation)) == operation
+    assert exchange.operation_from_native(exchange.operation_to_native(operation)) == operation
     overwrite = Op.Overwrite(
         pa.schema({"a": pa.int64()}), [], config_upserts={"key": "value"}
     )
-    made = _exchange.operation_from_native(_exchange.operation_to_native(overwrite))
+    made = exchange.operation_from_native(exchange.operation_to_native(overwrite))
     assert made.config_upserts == {"key": "value"}

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
-from glaive import _native, _options
-from glaive._fragment_metadata import from_native
+from glaive import _native
+from glaive._engine import options
+from glaive._engine.fragment_metadata import from_native
 from glaive.fragment import DEFAULT_MAX_BYTES_PER_FILE, FragmentMetadata, write_fragments
 
 TABLE = pa.table({"a": pa.array(range(10), pa.int64()), "s": [f"s{i}" for i in range(10)]})
@@ -143,9 +144,9 @@ def test_what_fragments_say(path):
 
 def test_defaults_are_the_engines():
     limits = _native.WriteOptions().limits
-    assert limits.max_rows_per_file == _options.DEFAULT_MAX_ROWS_PER_FILE
+    assert limits.max_rows_per_file == options.DEFAULT_MAX_ROWS_PER_FILE
     assert limits.max_bytes_per_file == DEFAULT_MAX_BYTES_PER_FILE
-    assert limits.max_rows_per_group in (None, _options.DEFAULT_MAX_ROWS_PER_GROUP)
+    assert limits.max_rows_per_group in (None, options.DEFAULT_MAX_ROWS_PER_GROUP)
     assert _native.WriteOptions().durability == _native.Durability.default
 
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_names, check_schema, check_time, predicate, set_option
-from ._exchange import transaction_from_native
-from .errors import InvalidInput, as_os_errors, unbuilt
-from .types import _coerce_reader
+from .. import _native
+from .._engine.arguments import check_names, check_schema, check_time, predicate
+from .._engine.batches import coerce_reader
+from .._engine.exchange import transaction_from_native
+from .._engine.option_kinds import set_option
+from ..errors import InvalidInput, as_os_errors, unbuilt
 
 if TYPE_CHECKING:
-    from ._operations import Transaction
-    from .dataset import LanceDataset
-    from .types import ReaderLike
+    from .._engine.operations import Transaction
+    from ..dataset import LanceDataset
+    from ..types import ReaderLike
 
 
 class ExecuteResult(TypedDict):
@@ -132,7 +133,7 @@ class MergeInsertBuilder:
         glaive.errors.AlreadyExists
             For a match, after `when_matched_fail`.
         """
-        source = _coerce_reader(data_obj, schema)
+        source = coerce_reader(data_obj, schema)
         _native.check_merge_options(self._options)
         with as_os_errors():
             result = _native.merge_insert(self._dataset._ds, source, self._options)
@@ -147,7 +148,7 @@ class MergeInsertBuilder:
         It says which keys it inserts: of two such transactions that insert one key, the second to
         be committed is refused with a retryable conflict.
         """
-        source = _coerce_reader(data_obj, schema)
+        source = coerce_reader(data_obj, schema)
         _native.check_merge_options(self._options)
         with as_os_errors():
             staged = _native.stage_merge_insert(self._dataset._ds, source, self._options)
@@ -163,7 +164,7 @@ class MergeInsertBuilder:
     def analyze_plan(self, data_obj: ReaderLike, *, schema: pa.Schema | None = None) -> str:
         """Does the work without a commit, leaves no files, and says what was done."""
         return _native.analyze_merge_insert(
-            self._dataset._ds, _coerce_reader(data_obj, schema), self._options
+            self._dataset._ds, coerce_reader(data_obj, schema), self._options
         )
 
 

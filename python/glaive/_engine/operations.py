@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from ._fragment_metadata import DataFile, FragmentMetadata
-from .schema import LanceSchema
+from ..schema import LanceSchema
+from .fragment_metadata import DataFile, DataOverlayFile, FragmentMetadata
 
 
 @dataclass
@@ -268,24 +268,7 @@ class LanceOperation:
 
         replacements: list[LanceOperation.DataReplacementGroup]
 
-    @dataclass
-    class DataOverlayFile:
-        """Values for some rows of some fields of a fragment.
-
-        Attributes
-        ----------
-        data_file : DataFile
-            Holds a column for each field, with a value for each row that is covered.
-        offsets : iterable of int, or list of iterables of int
-            Physical rows that are covered: the same for all fields, or those of each field. The
-            lowest of them has the file's first value, whatever their order here.
-        committed_version : int, optional
-            Version from which on it counts; given by the commit.
-        """
-
-        data_file: DataFile
-        offsets: Iterable[int] | list[Iterable[int]]
-        committed_version: int | None = None
+    DataOverlayFile = DataOverlayFile
 
     @dataclass
     class DataOverlayGroup:
@@ -343,3 +326,8 @@ class LanceOperation:
         """Progress of a write-ahead log, as its messages. It is read back as a BaseOperation."""
 
         compacted_sstables: list[bytes]
+
+
+# Shown and pickled by the name that users have for it, though fragments hold it too.
+DataOverlayFile.__module__ = __name__
+DataOverlayFile.__qualname__ = "LanceOperation.DataOverlayFile"

@@ -1,17 +1,22 @@
-"""The fragments of a version as a sequence."""
+"""The fragments of a version as a sequence, and takes from one again and again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from .fragment import LanceFragment
+import pyarrow as pa
+
+from .. import _native
+from .._engine.arguments import projection
+from .._engine.option_kinds import set_option
 
 if TYPE_CHECKING:
-    from .dataset import LanceDataset
+    from ..dataset import LanceDataset
+    from ..fragment import LanceFragment
 
 
-class LanceFragments(Sequence[LanceFragment]):
+class LanceFragments(Sequence["LanceFragment"]):
     """The fragments of one version, in the order of their ids; each is made when it is asked for.
 
     It reads like a list and stays as it is when the dataset moves on. Slices are of this type too;
@@ -25,8 +30,7 @@ class LanceFragments(Sequence[LanceFragment]):
         self._positions = range(dataset._ds.num_fragments) if positions is None else positions
 
     def _at(self, position: int) -> LanceFragment:
-        entry = self._dataset._ds.fragment_at(position)
-        return LanceFragment(self._dataset, None, fragment=entry)
+        return self._dataset._fragment(self._dataset._ds.fragment_at(position))
 
     def __len__(self) -> int:
         return len(self._positions)
@@ -55,9 +59,10 @@ class LanceFragments(Sequence[LanceFragment]):
         return map(self._at, reversed(self._positions))
 
     def __contains__(self, fragment: object) -> bool:
-        if not isinstance(fragment, LanceFragment):
+        number = getattr(fragment, "fragment_id", None)
+        if not isinstance(number, int):
             return False
-        position = self._dataset._ds.position_of(fragment.fragment_id)
+        position = self._dataset._ds.position_of(number)
         return position in self._positions and self._at(position) == fragment
 
     def __eq__(self, other: object) -> bool:
@@ -92,3 +97,22 @@ class LanceFragments(Sequence[LanceFragment]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LanceFragments, (self._dataset, self._positions)
+
+
+class FragmentSession:
+    """Reads rows of the same columns of one fragment, again and again."""
+
+    def __init__(
+        self,
+        fragment: LanceFragment,
+        columns: list[str] | dict[str, str] | None,
+        with_row_address: bool,
+    ) -> None:
+        self._fragment = fragment
+        self._options = _native.TakeOptions()
+        self._options.columns = projection(columns, "open_session")
+        set_option(self._options, "with_row_address", with_row_address)
+
+    def take(self, indices: Any) -> pa.Table:
+        """Rows by their position among the fragment's live rows."""
+        return self._fragment._take(indices, self._options)

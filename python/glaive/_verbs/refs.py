@@ -6,9 +6,9 @@ import builtins
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from . import _native
-from ._arguments import check_reference, check_text, check_texts
-from .errors import InvalidInput, as_os_errors
+from .. import _native
+from .._engine.arguments import check_reference, check_text, check_texts
+from ..errors import InvalidInput, as_os_errors
 
 # A version on the branch at hand, a tag, or a branch and a version on it, None for its newest.
 Reference: TypeAlias = int | str | tuple[str | None, int | None]

@@ -3,10 +3,9 @@ NotImplementedError that names the part. What is built moves out of here."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any, NoReturn
 
-from .errors import unbuilt
+from ..errors import unbuilt
 
 
 class UnbuiltDataset:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_names, check_text
-from .errors import InvalidInput, as_commit_conflicts, as_os_errors
-from .types import _coerce_reader
-from .udf import BatchUDF, new_columns
+from .. import _native
+from .._engine.arguments import check_names, check_text
+from .._engine.batches import coerce_reader
+from ..errors import InvalidInput, as_commit_conflicts, as_os_errors
+from ..udf import BatchUDF, new_columns
+from .handle import Handle
 
 if TYPE_CHECKING:
-    from .types import ReaderLike
+    from ..types import ReaderLike
 
 
 class AlterColumn(TypedDict, total=False):
@@ -25,10 +26,8 @@ class AlterColumn(TypedDict, total=False):
     data_type: pa.DataType | None
 
 
-class ColumnVerbs:
+class ColumnVerbs(Handle):
     """Methods of LanceDataset."""
-
-    _ds: _native.Dataset
 
     def add_columns(
         self,
@@ -79,7 +78,7 @@ class ColumnVerbs:
         """
         check_text("left_on", left_on)
         check_text("right_on", right_on or left_on)
-        reader = _coerce_reader(data_obj, schema)
+        reader = coerce_reader(data_obj, schema)
         self._ds = _native.merge_columns(self._ds, reader, left_on, right_on or left_on)
 
     def alter_columns(self, *alterations: AlterColumn) -> None:

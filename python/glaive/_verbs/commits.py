@@ -7,25 +7,24 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from . import _native
-from ._arguments import check_size, check_time, refuse, set_option
-from ._exchange import (
+from .. import _native
+from .._engine.arguments import check_size, check_time, native_dataset, refuse
+from .._engine.exchange import (
     operation_to_native,
     transaction_from_native,
     transaction_to_native,
 )
-from ._operations import Index as Index
-from ._operations import IndexFile as IndexFile
-from ._operations import LanceOperation as LanceOperation
-from ._operations import Transaction as Transaction
-from ._options import as_durability
-from ._session import native_session
-from .errors import InvalidInput, as_commit_conflicts, as_os_errors
+from .._engine.operations import LanceOperation, Transaction
+from .._engine.option_kinds import set_option
+from .._engine.options import as_durability
+from .._engine.session import native_session
+from ..errors import InvalidInput, as_commit_conflicts, as_os_errors
+from .handle import Handle
 
 if TYPE_CHECKING:
-    from ._session import Session
-    from .commit import CommitLock
-    from .dataset import LanceDataset
+    from .._engine.session import Session
+    from ..commit import CommitLock
+    from ..dataset import LanceDataset
 
 # Property of a transaction under which its message is kept.
 LANCE_COMMIT_MESSAGE_KEY = "__lance_commit_message"
@@ -38,13 +37,12 @@ class BulkCommitResult(TypedDict):
     merged: Transaction
 
 
-class CommitVerbs:
+class CommitVerbs(Handle):
     """Methods of LanceDataset."""
 
-    _ds: _native.Dataset
-
-    @staticmethod
+    @classmethod
     def commit(
+        cls,
         base_uri: str | os.PathLike[str] | LanceDataset,
         operation: LanceOperation.BaseOperation | Transaction,
         read_version: int | None = None,
@@ -126,10 +124,11 @@ class CommitVerbs:
         options.durability = as_durability(durability)
         options.session = native_session(session)
         with as_os_errors(), as_commit_conflicts():
-            return _dataset(_native.commit(target, transaction, options))
+            return cls._made(_native.commit(target, transaction, options))
 
-    @staticmethod
+    @classmethod
     def commit_batch(
+        cls,
         dest: str | os.PathLike[str] | LanceDataset,
         transactions: Sequence[Transaction],
         commit_lock: CommitLock | None = None,
@@ -163,7 +162,7 @@ class CommitVerbs:
         with as_os_errors(), as_commit_conflicts():
             result = _native.commit_batch(target, batch, options)
         return {
-            "dataset": _dataset(result.dataset),
+            "dataset": cls._made(result.dataset),
             "merged": transaction_from_native(result.merged),
         }
 
@@ -196,10 +195,9 @@ def _checked_lock(commit_lock: Any) -> Any:
 
 
 def _target(destination: Any) -> Any:
-    from .dataset import LanceDataset
-
-    if isinstance(destination, LanceDataset):
-        return destination._ds
+    target = native_dataset(destination)
+    if target is not None:
+        return target
     if isinstance(destination, (str, os.PathLike)):
         return os.fspath(destination)
     raise TypeError(f"base_uri must be str, Path, or LanceDataset, got {type(destination)}")
@@ -248,9 +246,3 @@ def _options(
     if enable_v2_manifest_paths is not None:
         set_option(options, "enable_v2_manifest_paths", enable_v2_manifest_paths)
     return options
-
-
-def _dataset(native: _native.Dataset) -> LanceDataset:
-    from .dataset import LanceDataset
-
-    return LanceDataset._made(native)

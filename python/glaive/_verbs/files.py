@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from . import _native
-
-if TYPE_CHECKING:
-    from .file import LanceFileSession
+from .. import _native
+from ..file import LanceFileSession
+from .handle import Handle
 
 
 @dataclass(frozen=True)
@@ -21,10 +19,9 @@ class IOStats:
     written_bytes: int
 
 
-class FileVerbs:
+class FileVerbs(Handle):
     """Methods of LanceDataset."""
 
-    _ds: _native.Dataset
     _io_recorder: _native.IoRecorder | None = None
 
     def io_stats_snapshot(self) -> IOStats:
@@ -53,6 +50,4 @@ class FileVerbs:
 
     def new_file_session(self) -> LanceFileSession:
         """Reads and writes single files below the table's folder."""
-        from .file import LanceFileSession
-
         return LanceFileSession(self._ds.uri)

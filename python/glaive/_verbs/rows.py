@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_time, predicate, set_option
-from ._merge_insert import MergeInsertBuilder
-from ._options import as_durability
-from ._write import write_dataset
-from .errors import as_os_errors
+from .. import _native
+from .._engine.arguments import check_time, predicate
+from .._engine.option_kinds import set_option
+from .._engine.options import as_durability
+from ..errors import as_os_errors
+from .handle import Handle
+from .merge_insert import MergeInsertBuilder
 
 if TYPE_CHECKING:
-    from ._arguments import Filter
-    from .types import ReaderLike
+    from .._engine.arguments import Filter
 
 
 class DeleteResult(TypedDict):
@@ -28,14 +28,8 @@ class UpdateResult(TypedDict):
     num_rows_updated: int
 
 
-class RowVerbs:
+class RowVerbs(Handle):
     """Methods of LanceDataset."""
-
-    _ds: _native.Dataset
-
-    def insert(self, data: ReaderLike, *, mode: str = "append", **kwargs: Any) -> None:
-        """Writes `data` to this table; `kwargs` are those of `write_dataset`."""
-        self._ds = write_dataset(data, self, mode=mode, **kwargs)._ds
 
     def delete(
         self,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import (
+from .. import _native
+from .._engine.arguments import (
     check_flag,
     check_integer,
     check_names,
@@ -21,34 +21,25 @@ from ._arguments import (
     check_texts,
     check_time,
     refuse,
-    set_option,
     uri_text,
 )
-from ._delta import DatasetDelta, make_delta
-from ._refs import Branches, Reference, Tags
-from ._version_entry import Version
-from .errors import InvalidInput, RefusedInput, as_os_errors
+from .._engine.option_kinds import set_option
+from ..errors import InvalidInput, RefusedInput, as_os_errors
+from .delta import DatasetDelta, make_delta
+from .handle import Handle
+from .refs import Branches, Reference, Tags
+from .version_entry import Version
 
 if TYPE_CHECKING:
-    from ._session import Session
+    from .._engine.session import Session
 
 
 class VersionRef(TypedDict):
     version: int
 
 
-class VersionVerbs:
+class VersionVerbs(Handle):
     """Methods of LanceDataset."""
-
-    _ds: _native.Dataset
-
-    uri: str
-    version: int
-    schema_metadata: dict[str, str]
-
-    def _with(self, native: _native.Dataset) -> Any:
-        raise NotImplementedError
-
     def versions(self) -> list[Version]:
         """The table's history, oldest first.
 

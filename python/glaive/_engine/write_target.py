@@ -7,17 +7,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_size, check_texts, uri_text
-from ._session import Session, native_session
+from .. import _native
+from .arguments import check_size, check_texts, uri_text
+from .session import Session, native_session
 
 
 class WriteTarget:
     """A version of a table, for those who write rows for it.
 
     It has the schema with its field ids, the version of the files, the bases, and which version of
-    which table that is, but no list of fragments: its size depends on the schema alone, and some ten
-    thousand columns take less than 64 KiB. It pickles, and `glaive.fragment.write_fragments` on it opens no manifest, on whatever machine::
+    which table that is, but no list of fragments: its size depends on the schema alone, and some
+    ten thousand columns take less than 64 KiB. It pickles, and `glaive.fragment.write_fragments`
+    on it opens no manifest, on whatever machine::
 
         target = glaive.dataset(uri).write_target()
         # on each worker

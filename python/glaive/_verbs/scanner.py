@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 import pyarrow.dataset
 
-from . import _native
-from ._arguments import (
+from .. import _native
+from .._engine.arguments import (
     check_integer,
     check_size,
     check_text,
@@ -19,15 +19,16 @@ from ._arguments import (
     projection,
     query_vector,
     refuse,
-    set_option,
 )
-from ._shown import ShownAs
-from .errors import InvalidInput, unbuilt
-from .fragment import LanceFragment
+from .._engine.batches import record_batches
+from .._engine.option_kinds import set_option
+from .._engine.shown import ShownAs
+from ..errors import InvalidInput, unbuilt
 
 if TYPE_CHECKING:
-    from ._arguments import Filter
-    from .dataset import LanceDataset
+    from .._engine.arguments import Filter
+    from ..dataset import LanceDataset
+    from ..fragment import LanceFragment
 
 _DEFAULT_BATCH_SIZE = 8192
 _BLOB_HANDLING = ("all_binary", "all_descriptions", "blobs_descriptions")
@@ -211,7 +212,7 @@ class ScannerBuilder:
             return self
         given = list(fragments)
         for fragment in given:
-            if not isinstance(fragment, LanceFragment):
+            if not hasattr(fragment, "fragment_id"):
                 raise TypeError(
                     f"fragments must be an iterable of LanceFragment. Got {type(fragment)} instead."
                 )
@@ -350,11 +351,11 @@ class LanceScanner(ShownAs):
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Batches as they are asked for; errors keep their classes."""
-        return _batches(self._open())
+        return record_batches(self._open())
 
     def to_reader(self) -> pa.RecordBatchReader:
         stream = self._open()
-        return pa.RecordBatchReader.from_batches(pa.schema(stream.schema), _batches(stream))
+        return pa.RecordBatchReader.from_batches(pa.schema(stream.schema), record_batches(stream))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_reader().__arrow_c_stream__(requested_schema)
@@ -380,7 +381,7 @@ class LanceScanner(ShownAs):
         batches = []
         missing = num_rows
         stream = self._open()
-        for batch in _batches(stream):
+        for batch in record_batches(stream):
             if missing <= 0:
                 break
             batches.append(batch.slice(0, missing))
@@ -412,8 +413,3 @@ class LanceScanner(ShownAs):
     @staticmethod
     def from_batches(*args: Any, **kwargs: Any) -> NoReturn:
         unbuilt("LanceScanner.from_batches")
-
-
-def _batches(stream: Any) -> Iterator[pa.RecordBatch]:
-    while (batch := stream.next()) is not None:
-        yield pa.record_batch(batch)

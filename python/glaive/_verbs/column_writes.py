@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import (
+from .. import _native
+from .._engine.arguments import (
     check_flag,
     check_names,
     check_schema,
@@ -16,11 +16,12 @@ from ._arguments import (
     check_text,
     check_texts,
 )
-from .schema import LanceSchema
-from .types import _coerce_reader
+from .._engine.batches import coerce_reader
+from ..schema import LanceSchema
+from .handle import Handle
 
 if TYPE_CHECKING:
-    from .types import ReaderLike
+    from ..types import ReaderLike
 
     ColumnSchema: TypeAlias = LanceSchema | pa.Schema
     Read: TypeAlias = str | tuple[int, list[str]] | tuple[int, list[str], Iterable[int]]
@@ -111,7 +112,7 @@ def stage_columns(
     for fragment_id, _, _ in items:
         check_size("fragment_id", fragment_id, 0)
     given = [
-        (fragment_id, _coerce_reader(data), _native_schema(dataset, schema))
+        (fragment_id, coerce_reader(data), _native_schema(dataset, schema))
         for fragment_id, data, schema in items
     ]
     made = _native.stage_columns(dataset, given, live_rows_only, list(reads or ()))
@@ -126,10 +127,8 @@ def _native_schema(dataset: _native.Dataset, schema: ColumnSchema) -> _native.Ta
     return LanceSchema.from_pylance(schema)._native
 
 
-class ColumnWriteVerbs:
+class ColumnWriteVerbs(Handle):
     """Methods of LanceDataset."""
-
-    _ds: _native.Dataset
 
     def new_column_schema(self, schema: pa.Schema) -> LanceSchema:
         """Columns to be added, with the field ids that they will have.
@@ -179,7 +178,8 @@ class ColumnWriteVerbs:
         Returns
         -------
         StagedColumns
-            For `commit_column_writes`. The file is on stable storage, as ``GLAIVE_DURABILITY`` says.
+            For `commit_column_writes`. The file is on stable storage, as ``GLAIVE_DURABILITY``
+            says.
 
         Raises
         ------

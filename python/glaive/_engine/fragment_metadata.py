@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from . import _native
+from .. import _native
+
+if TYPE_CHECKING:
+    from ..dataset import LanceDataset
 
 
 class _Path(str):
@@ -114,6 +118,26 @@ class DataFile:
 
 
 @dataclass
+class DataOverlayFile:
+    """Values for some rows of some fields of a fragment.
+
+    Attributes
+    ----------
+    data_file : DataFile
+        Holds a column for each field, with a value for each row that is covered.
+    offsets : iterable of int, or list of iterables of int
+        Physical rows that are covered: the same for all fields, or those of each field. The
+        lowest of them has the file's first value, whatever their order here.
+    committed_version : int, optional
+        Version from which on it counts; given by the commit.
+    """
+
+    data_file: DataFile
+    offsets: Iterable[int] | list[Iterable[int]]
+    committed_version: int | None = None
+
+
+@dataclass
 class DeletionFile:
     """The file that names a fragment's deleted rows."""
 
@@ -212,7 +236,7 @@ class FragmentMetadata:
     row_id_meta: RowIdMeta | None = None
     created_at_version_meta: RowDatasetVersionMeta | None = None
     last_updated_at_version_meta: RowDatasetVersionMeta | None = None
-    overlays: list[Any] = field(default_factory=list)
+    overlays: list[DataOverlayFile] = field(default_factory=list)
     # The version whose WriteTarget it was written for, as in the engine's JSON.
     _written_for: dict[str, Any] | None = field(
         default=None, init=False, compare=False, repr=False
@@ -289,10 +313,8 @@ def _overlay_json(overlay: Any) -> dict[str, Any]:
     }
 
 
-def _overlay(values: dict[str, Any]) -> Any:
-    from ._operations import LanceOperation
-
-    return LanceOperation.DataOverlayFile(
+def _overlay(values: dict[str, Any]) -> DataOverlayFile:
+    return DataOverlayFile(
         DataFile(**values["data_file"]), values["offsets"], values.get("committed_version")
     )
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_flag, check_size, check_text, check_texts, uri_text
-from .dataset import LanceDataset, Session
-from .errors import InvalidInput
-from .udf import BatchUDF, new_columns
+from .. import _native
+from .._engine.arguments import check_flag, check_size, check_text, check_texts, uri_text
+from ..dataset import LanceDataset, Session
+from ..errors import InvalidInput
+from ..udf import BatchUDF, new_columns
 
 
 class BackfillStats(NamedTuple):
@@ -25,7 +25,7 @@ class BackfillStats(NamedTuple):
     fragments_computed: int
     #: Fragments that an earlier call had computed, by its checkpoint.
     fragments_resumed: int
-    #: Fragments that were computed again, since others had changed their inputs or moved their rows.
+    #: Fragments that were computed again, since others had changed their inputs or moved rows.
     fragments_recomputed: int
     #: Versions that this call made.
     versions: int
@@ -52,8 +52,8 @@ def backfill(
     Fragments are computed in parallel and staged as files; what was staged is then committed, and
     `dataset` moved to that version. Fragments that others add meanwhile are computed as well, until
     there is none left, and deletes are kept. A fragment in which a column that the values are
-    computed from was changed, or out of which rows were moved, is computed again, and no other. While the
-    call runs the columns are its own: what others write into them is computed anew.
+    computed from was changed, or out of which rows were moved, is computed again, and no other.
+    While the call runs the columns are its own: what others write into them is computed anew.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def backfill(
     columns : pyarrow.Schema, Field or dict
         What `fn` returns; or, without it, SQL expressions by the names of their columns.
     fn : callable, optional
-        Takes a RecordBatch of live rows and returns a RecordBatch (or a pandas DataFrame) of as many.
-        Called on several threads, so that what releases the GIL runs in parallel.
+        Takes a RecordBatch of live rows and returns a RecordBatch (or a pandas DataFrame) of as
+        many. Called on several threads, so that what releases the GIL runs in parallel.
     read_columns : list of str, optional
         What `fn` is given, and what the values depend on; all other columns without it.
     checkpoint : str or path, optional
-        A local folder that keeps what was computed until it is committed. The same call goes on from
-        there after a failure or the end of the process. Emptied at the end.
+        A local folder that keeps what was computed until it is committed. The same call goes on
+        from there after a failure or the end of the process. Emptied at the end.
     commit_every : int, default 0
         Fragments in one version, as soon as so many are computed. 0: all in one, at the end.
     overwrite : bool, default False
@@ -137,7 +137,8 @@ class _Bar:
     def __call__(self, done: int, total: int, rows: int) -> None:
         filled = self._WIDTH * done // max(total, 1)
         bar = "#" * filled + "." * (self._WIDTH - filled)
-        print(f"\r[{bar}] {done}/{total} fragments, {rows} rows", end="", file=sys.stderr, flush=True)
+        text = f"\r[{bar}] {done}/{total} fragments, {rows} rows"
+        print(text, end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         print(file=sys.stderr)

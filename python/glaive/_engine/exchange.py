@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import _native as native
-from ._arguments import set_option
-from ._operations import Index, IndexFile, LanceOperation, Transaction
-from .errors import InvalidInput
-from ._fragment_metadata import DataFile, FragmentMetadata, from_native
-from .schema import LanceSchema
+from .. import _native as native
+from ..errors import InvalidInput
+from ..schema import LanceSchema
+
+from .fragment_metadata import DataFile, FragmentMetadata, from_native
+from .operations import Index, IndexFile, LanceOperation, Transaction
+from .option_kinds import set_option
 
 # Objects of pylance with the same attributes do as well: what another process pickled comes back as
 # its own class.
@@ -181,7 +182,9 @@ def _python_index(index: native.IndexMetadata) -> Index:
         dataset_version=index.dataset_version,
         fragment_ids=set(index.fragment_ids or ()),
         index_version=index.index_version or 0,
-        created_at=None if created is None else datetime.fromtimestamp(created / 1000, timezone.utc),
+        created_at=None
+        if created is None
+        else datetime.fromtimestamp(created / 1000, timezone.utc),
         base_id=index.base_id,
         files=[IndexFile(file.path, file.size_bytes) for file in index.files],
         index_details=None if details is None else (details.type_url, details.value),

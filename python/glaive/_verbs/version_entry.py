@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from . import _native
-from .errors import NotFound
+from .. import _native
+from ..errors import NotFound
 
 
 class Version(dict[str, Any]):
@@ -49,7 +49,7 @@ class Version(dict[str, Any]):
     def __reversed__(self) -> Iterator[str]:
         return self._whole().__reversed__()
 
-    # These two are asked by whatever shows a list of versions, which may have been cleaned up since.
+    # These two are asked by programs that show a list of versions; some may be cleaned up since.
     def __len__(self) -> int:
         return super().__len__() if self._dataset is None else 3
 

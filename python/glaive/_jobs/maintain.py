@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from . import _native
-from ._native import MaintenanceReport
-from ._arguments import check_time, set_option
-from ._options import compaction_options
-from .dataset import LanceDataset, Session
-from .errors import InvalidInput
-from .optimize import CompactionOptions
+from .. import _native
+from .._engine.arguments import check_time
+from .._engine.option_kinds import set_option
+from .._engine.options import compaction_options
+from .._native import MaintenanceReport
+from ..dataset import LanceDataset, Session
+from ..errors import InvalidInput
+from ..optimize import CompactionOptions
 
 
 def maintain(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _native
-from ._arguments import check_size, refuse
+from .. import _native
+from .arguments import check_size, refuse
 
 
 class Session:

@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _native
-from ._arguments import check_size, set_option
-from ._session import native_session
-from .errors import InvalidInput
+from .. import _native
+from ..errors import InvalidInput
+from .arguments import check_size
+from .option_kinds import set_option
+from .session import native_session
 
 if TYPE_CHECKING:
-    from ._session import Session
+    from .session import Session
 
 
 # What leaving an option out says. The engine's own defaults are the same: an option that is one of
@@ -95,6 +96,18 @@ def write_options(
         options.n_jobs = n_jobs
         check_size("n_jobs", n_jobs, 1, below=None)  # any number is as good as all files
     return options
+
+
+def auto_cleanup_config(options: Mapping[str, int]) -> dict[str, str]:
+    """The entries of a table's config for pylance's `auto_cleanup_options`."""
+    if not isinstance(options, Mapping):
+        raise TypeError(f"auto_cleanup_options must be a dict, got {options!r}")
+    age = options.get("older_than_seconds", 14 * 24 * 3600)
+    check_size("auto_cleanup_options['older_than_seconds']", age, 0)
+    return {
+        "lance.auto_cleanup.interval": str(options.get("interval", 20)),
+        "lance.auto_cleanup.older_than": _native.format_duration(age),
+    }
 
 
 def as_durability(durability: str | None) -> _native.Durability:

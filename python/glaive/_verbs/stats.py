@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from . import _native
-from ._arguments import check_integer
-from .errors import unbuilt
+from .. import _native
+from .._engine.arguments import check_integer
 
 if TYPE_CHECKING:
-    from .dataset import LanceDataset
+    from ..dataset import LanceDataset
 
 
 class DatasetStats(TypedDict):

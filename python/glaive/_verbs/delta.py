@@ -6,9 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_size
-from .errors import InvalidInput
+from .. import _native
+from .._engine.arguments import check_size
+from .._engine.batches import record_batches
+from ..errors import InvalidInput
 
 
 class DatasetDelta:
@@ -58,6 +59,4 @@ def make_delta(
 
 
 def _read(stream: Any) -> pa.RecordBatchReader:
-    from ._scanner import _batches
-
-    return pa.RecordBatchReader.from_batches(pa.schema(stream.schema), _batches(stream))
+    return pa.RecordBatchReader.from_batches(pa.schema(stream.schema), record_batches(stream))

@@ -1,4 +1,4 @@
-"""Indices of a table: what there is, and taking them away. Building them is not part of this engine."""
+"""Indices of a table: listing and dropping them. This engine does not build any."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, NoReturn, TypedDict
 
-from . import _native
-from ._arguments import check_text
-from .errors import Unsupported, unbuilt
+from .. import _native
+from .._engine.arguments import check_text
+from ..errors import Unsupported, unbuilt
+from .handle import Handle
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def _segment(native: _native.IndexSegment) -> IndexSegmentDescription:
         dataset_version_at_last_update=native.dataset_version,
         fragment_ids=set(native.fragment_ids or ()),
         index_version=native.format_version,
-        created_at=None if created is None else datetime.fromtimestamp(created / 1000, timezone.utc),
+        created_at=None
+        if created is None
+        else datetime.fromtimestamp(created / 1000, timezone.utc),
         size_bytes=native.size_bytes,
         base_id=native.base_id,
         covering_fields=native.covering_fields,
@@ -123,10 +126,8 @@ def _refuse_to_build(what: str) -> NoReturn:
     )
 
 
-class IndexVerbs:
+class IndexVerbs(Handle):
     """Methods of LanceDataset."""
-
-    _ds: _native.Dataset
 
     def describe_indices(self) -> list[IndexDescription]:
         """The table's indices, by name; those of the table itself included."""

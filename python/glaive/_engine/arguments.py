@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import operator
 import os
-import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from . import _native
-from .errors import InvalidInput, OutOfRange, unbuilt
+from .. import _native
+from ..errors import InvalidInput, OutOfRange, unbuilt
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
 
     Filter: TypeAlias = str | pc.Expression
+
+
+def given(parameters: Mapping[str, Any], *, but: Collection[str] = ()) -> dict[str, Any]:
+    """What a method was called with, from its `locals()`, to be passed on by name.
+
+    Without `self`, and without the names in `but`; `kwargs` are taken apart.
+    """
+    left_out = {"self", "kwargs", *but}
+    passed = {name: value for name, value in parameters.items() if name not in left_out}
+    return passed if "kwargs" in but else {**passed, **parameters.get("kwargs", {})}
 
 
 def refuse(where: str, **options: Any) -> None:
@@ -181,9 +190,7 @@ def check_schema(name: str, value: Any) -> None:
 
 def check_dataset(name: str, value: Any) -> None:
     """Raises TypeError for what is no table."""
-    from .dataset import LanceDataset
-
-    if not isinstance(value, LanceDataset):
+    if native_dataset(value) is None:
         raise TypeError(f"{name} must be a LanceDataset, got {value!r}")
 
 
@@ -194,7 +201,7 @@ def check_progress(progress: Any) -> None:
 
 
 def check_names(name: str, values: Any) -> None:
-    """Raises TypeError for what is no list of str; a str by itself is not taken letter by letter."""
+    """Raises TypeError for what is no list of str; a str alone is not taken letter by letter."""
     is_list = isinstance(values, Collection) and not isinstance(values, (str, bytes, Mapping))
     if not is_list or not all(isinstance(value, str) for value in values):
         raise TypeError(f"{name} must be a list of str, got {values!r}")
@@ -248,38 +255,3 @@ def check_reference(name: str, reference: Any) -> None:
             f"it, got {reference!r}"
         )
     check_size(name, version, 0)
-
-
-def set_option(options: Any, name: str, value: Any, *, attribute: str | None = None) -> None:
-    """Sets an attribute of the engine's options, which is called as the argument if not told.
-
-    Raises
-    ------
-    TypeError, OutOfRange
-        Named after the argument, with the value and what it should be.
-    """
-    try:
-        setattr(options, attribute or name, value)
-    except (TypeError, OverflowError) as error:
-        wanted = re.search(r"\(self, arg: (.*), /\) -> None", str(error))
-        if wanted is None:
-            raise
-        kinds = wanted[1].split(" | ")
-        if "int" in kinds and hasattr(value, "__index__"):
-            bound = "non-negative" if operator.index(value) < 0 else "smaller"
-            raise OutOfRange(f"{name} must be {bound}, not {value}") from None
-        kind = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
-        raise TypeError(f"{name} must be {kind}, got {value!r}") from None
-
-
-# By how nanobind calls them.
-_KINDS = {
-    "int": "an int",
-    "float": "a float",
-    "bool": "a bool",
-    "str": "a str",
-    "collections.abc.Sequence[int]": "a list of int",
-    "collections.abc.Sequence[str]": "a list of str",
-    "collections.abc.Sequence[glaive._native.DatasetBasePath]": "a list of DatasetBasePath",
-    "collections.abc.Mapping[str, str]": "a dict of str to str",
-}

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from . import _native
-from ._arguments import check_integer, projection, refuse, row_numbers
-from ._scanner import ColumnOrdering, LanceScanner, ScannerBuilder
-from .errors import InvalidInput, as_os_errors
+from .. import _native
+from .._engine.arguments import check_integer, given, projection, refuse, row_numbers
+from ..errors import InvalidInput, as_os_errors
+from .handle import Handle
+from .scanner import ColumnOrdering, LanceScanner, ScannerBuilder
 
 if TYPE_CHECKING:
-    from ._arguments import Filter
+    from .._engine.arguments import Filter
 
     BlobHandling = Literal["all_binary", "blobs_descriptions", "all_descriptions"]
     Columns = list[str] | dict[str, str] | None
 
 
-class ScanVerbs:
+class ScanVerbs(Handle):
     """Methods of LanceDataset."""
-
-    _ds: _native.Dataset
-    _default_scan_options: dict[str, Any] | None
 
     def _apply_default_scan_options(self, builder: ScannerBuilder) -> ScannerBuilder:
         if self._default_scan_options:
@@ -96,38 +94,9 @@ class ScanVerbs:
             `ScannerBuilder` lists what is accepted without an effect. What is not supported raises
             NotImplementedError when it is given.
         """
+        options = given(locals())
         builder = self._apply_default_scan_options(ScannerBuilder(self))
-        return builder._given(
-            columns=columns,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            nearest=nearest,
-            batch_size=batch_size,
-            batch_size_bytes=batch_size_bytes,
-            batch_readahead=batch_readahead,
-            fragment_readahead=fragment_readahead,
-            scan_in_order=scan_in_order,
-            fragments=fragments,
-            index_segments=index_segments,
-            full_text_query=full_text_query,
-            prefilter=prefilter,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            use_stats=use_stats,
-            fast_search=fast_search,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            blob_handling=blob_handling,
-            use_scalar_index=use_scalar_index,
-            include_deleted_rows=include_deleted_rows,
-            scan_stats_callback=scan_stats_callback,
-            strict_batch_size=strict_batch_size,
-            order_by=order_by,
-            disable_scoring_autoprojection=disable_scoring_autoprojection,
-            row_addr_allowlist=row_addr_allowlist,
-            row_addr_blocklist=row_addr_blocklist,
-        ).to_scanner()
+        return builder._given(**options).to_scanner()
 
     def to_table(
         self,
@@ -157,31 +126,7 @@ class ScanVerbs:
         disable_scoring_autoprojection: bool | None = None,
     ) -> pa.Table:
         """All rows of a scan, in memory. The parameters are those of `scanner`."""
-        return self.scanner(
-            columns=columns,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            nearest=nearest,
-            batch_size=batch_size,
-            batch_size_bytes=batch_size_bytes,
-            batch_readahead=batch_readahead,
-            fragment_readahead=fragment_readahead,
-            scan_in_order=scan_in_order,
-            prefilter=prefilter,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            use_stats=use_stats,
-            fast_search=fast_search,
-            full_text_query=full_text_query,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            blob_handling=blob_handling,
-            use_scalar_index=use_scalar_index,
-            include_deleted_rows=include_deleted_rows,
-            order_by=order_by,
-            disable_scoring_autoprojection=disable_scoring_autoprojection,
-        ).to_table()
+        return self.scanner(**given(locals())).to_table()
 
     def to_batches(
         self,
@@ -211,31 +156,7 @@ class ScanVerbs:
         **kwargs: Any,
     ) -> Iterator[pa.RecordBatch]:
         """Batches of a scan, as they are asked for. The parameters are those of `scanner`."""
-        return self.scanner(
-            columns=columns,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            nearest=nearest,
-            batch_size=batch_size,
-            batch_size_bytes=batch_size_bytes,
-            batch_readahead=batch_readahead,
-            fragment_readahead=fragment_readahead,
-            scan_in_order=scan_in_order,
-            prefilter=prefilter,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            use_stats=use_stats,
-            full_text_query=full_text_query,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            blob_handling=blob_handling,
-            use_scalar_index=use_scalar_index,
-            strict_batch_size=strict_batch_size,
-            order_by=order_by,
-            disable_scoring_autoprojection=disable_scoring_autoprojection,
-            **kwargs,
-        ).to_batches()
+        return self.scanner(**given(locals())).to_batches()
 
     def to_pandas(
         self,
@@ -265,29 +186,8 @@ class ScanVerbs:
         **kwargs: Any,
     ) -> Any:
         """All rows of a scan as a pandas DataFrame; `kwargs` are those of `Table.to_pandas`."""
-        return self.scanner(
-            columns=columns,
-            filter=filter,
-            limit=limit,
-            offset=offset,
-            nearest=nearest,
-            batch_size=batch_size,
-            batch_readahead=batch_readahead,
-            fragment_readahead=fragment_readahead,
-            scan_in_order=scan_in_order,
-            prefilter=prefilter,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            use_stats=use_stats,
-            fast_search=fast_search,
-            full_text_query=full_text_query,
-            io_buffer_size=io_buffer_size,
-            late_materialization=late_materialization,
-            use_scalar_index=use_scalar_index,
-            include_deleted_rows=include_deleted_rows,
-            order_by=order_by,
-            disable_scoring_autoprojection=disable_scoring_autoprojection,
-        ).to_pandas(blob_mode=blob_mode, **kwargs)
+        options = given(locals(), but=("blob_mode", "kwargs"))
+        return self.scanner(**options).to_pandas(blob_mode=blob_mode, **kwargs)
 
     def count_rows(self, filter: Filter | None = None, **kwargs: Any) -> int:
         """Rows that pass `filter`; `kwargs` are the scanner's."""

@@ -1,0 +1,1 @@
+"""Arguments, options and values on their way between pylance's names and the engine."""

@@ -1,0 +1,1 @@
+"""The verbs of LanceDataset, in one class for each kind."""
