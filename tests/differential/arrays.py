@@ -97,6 +97,8 @@ def random_values(rng, field, count, nulls=0.2):
 
 
 def random_value(rng, kind, nulls):
+    if pa.types.is_null(kind):
+        return None
     if kind in WORDS:
         return random_word(rng, kind)
     if pa.types.is_struct(kind):
