@@ -6,7 +6,7 @@ Checked: each folder of src/ includes only what its row names; the folder graph 
 public headers include only the standard library, `arrow/result.h`, `arrow/status.h`,
 `arrow/type_fwd.h` and each other; bindings, command and examples see public headers only; a third
 party's headers stay where the second table puts them; CMake links the same rows; files are named
-as docs say. Every break is printed as `file:line: what`.
+as docs say; rows are taken out of arrays in one place. Every break is printed as `file:line: what`.
 """
 
 import re
@@ -20,6 +20,8 @@ PUBLIC_ARROW = {"arrow/result.h", "arrow/status.h", "arrow/type_fwd.h"}
 PUBLIC_ONLY = ("python", "src/cli", "examples", "tests/public")
 EVERYTHING = "everything"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+TAKE = re.compile(r"\b(compute|cp)::(Take|Filter)\(")
+TAKES = {"src/query/array_rows.cc", "src/dataset/sorted_scan.cc"}  # the latter: decoded rows alone
 FILE_NAME = re.compile(r"[a-z][a-z0-9_]*\.(cc|h|py|pyi)")
 
 
@@ -27,7 +29,7 @@ def main() -> int:
     layers = {row[0]: names(row[2]) for row in table("layer")}
     parties = [(names(row[0]), names(row[1])) for row in table("headers")]
     sources = [Path(line) for line in git("ls-files", "-co", "--exclude-standard", "*.cc", "*.h")]
-    broken = list(check_cmake(layers)) + list(check_names())
+    broken = list(check_cmake(layers)) + list(check_names()) + list(check_takes(sources))
     graph = defaultdict(dict)
     for file in sources:
         for number, quote, header in includes(file):
@@ -97,6 +99,16 @@ def check_include(file, quote, header, layers, parties):
         for prefixes, folders in parties:
             if header.startswith(tuple(prefixes)) and folder not in folders:
                 yield f"{header} is for {', '.join(sorted(folders))} only"
+
+
+def check_takes(sources):
+    """Arrow's kernels that gather rows are called in one place, which knows where they fail."""
+    for file in sources:
+        if is_test(file) or str(file) in TAKES or not (ROOT / file).exists():
+            continue
+        for number, line in enumerate((ROOT / file).read_text().splitlines(), 1):
+            if TAKE.search(line):
+                yield f"{file}:{number}: rows are taken by query/array_rows.h"
 
 
 def check_cycles(graph) -> list[str]:
