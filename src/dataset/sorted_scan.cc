@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "dataset/computed_output.h"
 #include "dataset/scan_plan.h"
+#include "dataset/sort_key.h"
 #include "dataset/table_stream.h"
 #include "dataset/take_by_address.h"
 
@@ -52,36 +53,23 @@ ScanOptions OnlyKeys(const ScanOptions& options) {
   return keys;
 }
 
-// Which rows come first, second, ... Arrow puts NaN beside the nulls: whether a number is one is a
-// key of its own.
+// Which rows come first, second, ...
 arrow::Result<std::shared_ptr<arrow::Array>> SortedPositions(const arrow::Table& keys,
                                                              const std::vector<SortKey>& order_by) {
   arrow::FieldVector fields;
   arrow::ChunkedArrayVector columns;
   std::vector<cp::SortKey> sort_keys;
   for (const SortKey& key : order_by) {
-    arrow::Datum column(keys.GetColumnByName(key.column));
-    if (column.type()->id() == arrow::Type::DICTIONARY) {
-      const auto& type = static_cast<const arrow::DictionaryType&>(*column.type());
-      ARROW_ASSIGN_OR_RAISE(column, cp::Cast(column, type.value_type()));
-    }
-    if (arrow::is_nested(column.type()->id())) {
-      return InvalidInput("rows cannot be sorted by '{}', which is of type {}", key.column,
-                          column.type()->ToString());
-    }
-    std::vector<arrow::Datum> parts;
-    if (arrow::is_floating(column.type()->id())) {
-      ARROW_ASSIGN_OR_RAISE(parts.emplace_back(), cp::IsNan(column));
-    }
-    parts.push_back(column);
-    for (const arrow::Datum& part : parts) {
-      const std::string name = std::to_string(fields.size());
-      fields.push_back(arrow::field(name, part.type()));
-      columns.push_back(part.chunked_array());
-      sort_keys.emplace_back(
-          name, key.ascending ? cp::SortOrder::Ascending : cp::SortOrder::Descending,
-          key.nulls_first ? cp::NullPlacement::AtStart : cp::NullPlacement::AtEnd);
-    }
+    // Below all values nulls are first, unless the order goes down.
+    const bool nulls_low = key.nulls_first == key.ascending;
+    ARROW_ASSIGN_OR_RAISE(auto column,
+                          SortKeys(*keys.GetColumnByName(key.column), key.column, nulls_low));
+    const std::string name = std::to_string(fields.size());
+    fields.push_back(arrow::field(name, column->type()));
+    columns.push_back(std::move(column));
+    sort_keys.emplace_back(name,
+                           key.ascending ? cp::SortOrder::Ascending : cp::SortOrder::Descending,
+                           key.nulls_first ? cp::NullPlacement::AtStart : cp::NullPlacement::AtEnd);
   }
   const auto table =
       arrow::Table::Make(arrow::schema(std::move(fields)), std::move(columns), keys.num_rows());
