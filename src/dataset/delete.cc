@@ -51,6 +51,7 @@ class DeleteAttempt {
     ScanOptions scan;
     scan.columns = std::vector<std::string>{"_rowaddr"};
     scan.filter = predicate_;
+    ARROW_RETURN_NOT_OK(dataset::BindFilter(dataset_, predicate_).status());
     ARROW_ASSIGN_OR_RAISE(dataset::ScanPlan plan, dataset::PlanScan(dataset_, scan));
     predicate_text_ = plan.columns->filter->ToString();
     MemoryBudget budget(kBudget);

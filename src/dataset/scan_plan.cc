@@ -21,14 +21,18 @@ uint64_t UnitBytes(uint64_t read_ahead_bytes) {
   return std::clamp<uint64_t>(read_ahead_bytes / 8, uint64_t{64} << 10, uint64_t{4} << 20);
 }
 
+arrow::Result<std::shared_ptr<const query::Filter>> BindTo(const arrow::Schema& schema,
+                                                           const Predicate& predicate) {
+  ARROW_RETURN_NOT_OK(query::InitCompute());
+  return predicate.is_substrait ? query::Filter::FromSubstrait(predicate.text, schema)
+                                : query::Filter::FromSql(predicate.text, schema);
+}
+
 }  // namespace
 
 arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& dataset,
                                                                const Predicate& predicate) {
-  ARROW_RETURN_NOT_OK(query::InitCompute());
-  const auto schema = ExpressionSchema(dataset);
-  return predicate.is_substrait ? query::Filter::FromSubstrait(predicate.text, *schema)
-                                : query::Filter::FromSql(predicate.text, *schema);
+  return BindTo(*ExpressionSchema(dataset), predicate);
 }
 
 std::shared_ptr<arrow::Schema> ExpressionSchema(const Dataset& dataset) {
@@ -53,7 +57,10 @@ arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& opti
   const table::Manifest& manifest = *plan.snapshot.manifest;
   std::shared_ptr<const query::Filter> filter;
   if (options.filter) {
-    ARROW_ASSIGN_OR_RAISE(filter, BindFilter(dataset, *options.filter));
+    // Positions are those of one version, which a scan reads; other verbs may run on a later one.
+    arrow::FieldVector fields = ExpressionSchema(dataset)->fields();
+    fields.push_back(read::ArrowField(read::SystemColumn::kRowOffset));
+    ARROW_ASSIGN_OR_RAISE(filter, BindTo(arrow::Schema(std::move(fields)), *options.filter));
   }
   read::ProjectionRequest request{options.columns, options.with_row_id, options.with_row_address};
   std::shared_ptr<const ComputedOutput> computed;

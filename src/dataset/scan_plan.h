@@ -12,7 +12,8 @@
 
 namespace glaive::dataset {
 
-// A predicate bound to the columns of a version, those that no file holds (_rowid, ...) included.
+// A predicate bound to the columns of a version, those that no file holds included: _rowid,
+// ..., but not _rowoffset, which only scans have.
 arrow::Result<std::shared_ptr<const query::Filter>> BindFilter(const Dataset& dataset,
                                                                const Predicate& predicate);
 
