@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "query/checked_array.h"
 #include "query/coercion.h"
 #include "query/functions.h"
+#include "query/pattern_classes.h"
+#include "query/text_values.h"
 
 // Regular expressions, in time linear in the text: Arrow has RE2.
 namespace glaive::query {
@@ -18,10 +21,34 @@ namespace {
 namespace cp = arrow::compute;
 using Arguments = std::vector<BoundPtr>;
 
+// Words end for RE2 where ASCII letters and digits do. REQUIRES: a text.
+BoundPtr AsciiAlone(std::string_view name, BoundPtr text) {
+  const Kernel kernel = [name = std::string(name)](
+                            std::span<const arrow::Datum> values,
+                            int64_t num_rows) -> arrow::Result<arrow::Datum> {
+    ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(values[0], num_rows));
+    const TextValues texts(*array);
+    for (int64_t i = 0; i < num_rows; ++i) {
+      if (texts.IsNull(i)) continue;
+      const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+      if (!std::ranges::all_of(texts[i], is_ascii)) {
+        return Unsupported("{}() with \\b or \\B is built for ASCII, not for '{}'", name,
+                           texts[i].substr(0, 100));
+      }
+    }
+    return values[0];
+  };
+  const auto type = text->type();
+  return MakeKernel(kernel, {std::move(text)}, type);
+}
+
 // With its flags in front. Errors: InvalidInput for what is no pattern.
-arrow::Result<std::string> TakePattern(std::string_view name, const Arguments& arguments,
+arrow::Result<std::string> TakePattern(std::string_view name, Arguments& arguments,
                                        size_t pattern_at, size_t flags_at) {
-  ARROW_ASSIGN_OR_RAISE(std::string pattern, TakeLiteral(name, arguments[pattern_at]));
+  ARROW_ASSIGN_OR_RAISE(const std::string written, TakeLiteral(name, arguments[pattern_at]));
+  ARROW_ASSIGN_OR_RAISE(UnicodePattern translated, ToUnicodeClasses(written));
+  if (translated.has_word_boundary) arguments[0] = AsciiAlone(name, std::move(arguments[0]));
+  std::string& pattern = translated.pattern;
   std::string flags;
   if (arguments.size() > flags_at) {
     ARROW_ASSIGN_OR_RAISE(flags, TakeLiteral(name, arguments[flags_at]));
