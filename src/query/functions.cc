@@ -51,12 +51,9 @@ constexpr auto kNotBuilt = std::to_array<std::string_view>({"array_any_match",
                                                             "arrow_metadata",
                                                             "chr",
                                                             "cosine_distance",
-                                                            "date_bin",
                                                             "date_format",
-                                                            "decode",
                                                             "digest",
                                                             "element_at",
-                                                            "encode",
                                                             "factorial",
                                                             "find_in_set",
                                                             "flatten",
@@ -99,7 +96,6 @@ constexpr auto kNotBuilt = std::to_array<std::string_view>({"array_any_match",
                                                             "to_char",
                                                             "to_local_time",
                                                             "to_time",
-                                                            "to_hex",
                                                             "union_extract",
                                                             "union_tag",
                                                             "uuid",
@@ -114,8 +110,8 @@ constexpr auto kAggregates = std::to_array<std::string_view>(
      "first_value", "last_value", "bool_and", "bool_or", "string_agg", "approx_distinct"});
 
 const Function* Find(std::string_view name) {
-  for (const auto table : {TextFunctions(), PatternFunctions(), NumberFunctions(), TimeFunctions(),
-                           ListFunctions(), ValueFunctions()}) {
+  for (const auto table : {TextFunctions(), CodeFunctions(), PatternFunctions(), NumberFunctions(),
+                           TimeFunctions(), ListFunctions(), ValueFunctions()}) {
     const auto found = std::ranges::find(table, name, &Function::name);
     if (found != table.end()) return &*found;
   }

@@ -21,11 +21,15 @@ struct Function {
 };
 
 std::span<const Function> TextFunctions();
+std::span<const Function> CodeFunctions();
 std::span<const Function> PatternFunctions();
 std::span<const Function> NumberFunctions();
 std::span<const Function> TimeFunctions();
 std::span<const Function> ListFunctions();
 std::span<const Function> ValueFunctions();
+
+// round() of a decimal to int64 digits.
+arrow::Result<BoundPtr> BindDecimalRounding(BoundPtr value, BoundPtr digits);
 
 // An argument as the type that a function takes. Errors: InvalidInput naming the function and both.
 arrow::Status TakeText(std::string_view function, BoundPtr* argument);

@@ -14,7 +14,7 @@ void AppendLower(std::string_view text, std::string* out);
 // The first letter of each word in upper case and the others in lower case. Words are made of
 // letters and digits.
 void AppendCapitalized(std::string_view text, std::string* out);
-// What texts that differ in case alone have in common: character by character, so that ß is not ss.
+// What texts that differ in case alone have in common. It goes character by character: ß is not ss.
 void AppendFolded(std::string_view text, std::string* out);
 
 }  // namespace glaive::query

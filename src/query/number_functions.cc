@@ -69,6 +69,7 @@ arrow::Result<BoundPtr> BindFloat(std::string_view name, Arguments arguments) {
   // A literal beside a column of 32 bits does not make it wider.
   if (arguments.size() == 2 && AsLiteral(arguments[1]) != nullptr) type = arguments[0]->type();
   if (arguments.size() == 2 && AsLiteral(arguments[0]) != nullptr) type = arrow::float64();
+  if (name == "round" || name == "trunc") type = arguments[0]->type();
   if (arguments.size() == 2 && name == "log") type = arguments[1]->type();
   for (BoundPtr& argument : arguments) argument = MakeCast(std::move(argument), type);
   const bool is_float = type->id() == arrow::Type::FLOAT;
@@ -186,6 +187,12 @@ arrow::Result<BoundPtr> BindWhole(std::string_view name, Arguments arguments) {
   return MakeCast(std::move(whole), type);
 }
 
+struct Truncate {
+  template <typename T>
+  static T Apply(T x, T) {
+    return x == 0 ? T{0} : std::trunc(x);
+  }
+};
 // To so many digits behind the point; before it where there are less than none.
 struct RoundTo {
   template <typename T>
@@ -198,31 +205,20 @@ struct RoundTo {
 struct TruncateTo {
   template <typename T>
   static T Apply(T x, T digits) {
-    if (digits == 0) return x == 0 ? T{0} : std::trunc(x);
     const T factor = std::pow(T{10}, digits);
     return std::trunc(x * factor) / factor;
   }
 };
 
 arrow::Result<BoundPtr> BindRound(std::string_view name, Arguments arguments) {
+  if (name == "trunc" && arguments.size() == 1) {
+    return BindFloat<Truncate>(name, std::move(arguments));
+  }
   if (arguments.size() == 1) arguments.push_back(MakeLiteral(arrow::MakeScalar(int64_t{0})));
   ARROW_RETURN_NOT_OK(TakeInteger(name, &arguments[1]));
-  if (arrow::is_decimal(arguments[0]->type()->id())) {
-    const auto& type = static_cast<const arrow::DecimalType&>(*arguments[0]->type());
-    const LiteralNode* digits = AsLiteral(arguments[1]);
-    if (digits == nullptr || name != "round" || !digits->value()->is_valid) {
-      return Unsupported("{}() of decimals to these digits is not built", name);
-    }
-    const int64_t scale = static_cast<const arrow::Int64Scalar&>(*digits->value()).value;
-    if (scale < 0) return Unsupported("round() of decimals to these digits is not built");
-    if (scale >= type.scale()) return arguments[0];
-    ARROW_ASSIGN_OR_RAISE(auto rounded, arrow::DecimalType::Make(type.id(), type.precision(),
-                                                                 static_cast<int>(scale)));
-    return MakeCast(std::move(arguments[0]), rounded);
-  }
-  ARROW_RETURN_NOT_OK(TakeFloat(name, &arguments[0]));
-  if (AsLiteral(arguments[1]) == nullptr) {
-    return Unsupported("{}() to digits that are not a literal is not built", name);
+  // What trunc() cuts off a decimal is cut off a double.
+  if (name == "round" && arrow::is_decimal(arguments[0]->type()->id())) {
+    return BindDecimalRounding(std::move(arguments[0]), std::move(arguments[1]));
   }
   return name == "round" ? BindFloat<RoundTo>(name, std::move(arguments))
                          : BindFloat<TruncateTo>(name, std::move(arguments));
