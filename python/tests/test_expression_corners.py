@@ -315,6 +315,8 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 
     clock = [abs(u) % 86_400_000_000 for u in MICROSECONDS]
     whole = [0, -1, 1, 255, -255, 2**31 - 1, -(2**31), 16, None, 7]
+    reals = [0.0, -0.5, 1.5, 1e9, -1e9, 123.456, 2.5, -2.5, None, 99.9]
+    codes = [b"", b"abc", b"\xff\0", b"a", b"ab", b"abcd", None, b"~", b"\0", b"xyz"]
     hexes = ["", "616263", "FF00", "c3a9", "0a", "AbCd", None, "00", "7f", "1234"]
     table = pa.table(
         {
@@ -330,8 +332,8 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
             "i": pa.array(whole, pa.int32()),
             "l": pa.array(whole, pa.int64()),
             "u": pa.array([None if w is None else abs(w) * 2**32 for w in whole], pa.uint64()),
-            "f": pa.array([0.0, -0.5, 1.5, 1e9, -1e9, 123.456, 2.5, -2.5, None, 99.9]),
-            "f32": pa.array([0.0, -0.5, 1.5, 1e9, -1e9, 123.456, 2.5, -2.5, None, 99.9], pa.float32()),
+            "f": pa.array(reals),
+            "f32": pa.array(reals, pa.float32()),
             "dec": decimals(pa.decimal128(10, 2)),
             "wide": decimals(pa.decimal256(50, 2)),
             "whole": pa.array(
@@ -339,7 +341,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
                 pa.decimal128(5, 0),
             ),
             "digits": pa.array([0, 1, -1, 2, -2, 3, 0, -3, None, 1], pa.int32()),
-            "bin": pa.array([b"", b"abc", b"\xff\0", b"a", b"ab", b"abcd", None, b"~", b"\0", b"xyz"]),
+            "bin": pa.array(codes),
             "hex": hexes,
             "base": ["", "YWJj", "/wA", "YQ==", "YQ", "aGVsbG8", None, "YWI=", "YWJjZA==", "AAAA"],
         }
@@ -348,9 +350,10 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 
 
 GRAINS = "year quarter month week day hour minute second millisecond microsecond".split()
+INSTANTS = ["ts", "new_york", "kolkata", "ms", "day"]
 STRIDES = ["15 minutes", "1 hour", "1 day", "7 days", "100 milliseconds", "-5 minutes"]
 FUNCTIONS = [
-    *(f"date_trunc('{g}', {c})" for g in GRAINS for c in ("ts", "new_york", "kolkata", "ms", "day")),
+    *(f"date_trunc('{g}', {c})" for g in GRAINS for c in INSTANTS),
     *(f"date_trunc('{g}', {c})" for g in GRAINS[5:] for c in ("clock", "clock_s")),
     *(f"date_bin(interval '{i}', {c})" for i in STRIDES for c in ("ts", "new_york", "s", "day")),
     *(f"date_bin(interval '{i}', ts, '2001-02-03T04:05:06')" for i in STRIDES),
@@ -358,7 +361,8 @@ FUNCTIONS = [
     *(f"encode({c}, '{e}')" for c in ("bin", "hex") for e in ("hex", "base64", "base64pad")),
     *("decode(hex, 'hex')", "decode(base, 'base64')", "decode(base, 'base64pad')"),
     *(f"round({c}, {d})" for c in ("dec", "wide", "whole") for d in (0, 1, 2, 3, -1, -3, -20)),
-    *(f"{f}({c}, digits)" for f in ("round", "trunc") for c in ("dec", "wide", "whole", "f", "f32")),
+    *(f"{f}({c}, digits)" for f in ("round", "trunc") for c in ("dec", "wide", "whole", "f32")),
+    *("round(f, digits)", "trunc(f, digits)"),
     *(f"trunc({c})" for c in ("dec", "wide", "whole", "f")),
     *(f"to_timestamp({c})" for c in ("f", "f32", "i", "dec")),
 ]
@@ -407,8 +411,9 @@ def sortable(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     floats = [0.0, -0.0, None, math.nan, NEGATIVE_NAN, 1.0, -1.0, math.inf, -math.inf, 2.0]
     lists = [[1, 2], [1], None, [], [1, None], [None], [2], [1, 2, 3], [-1], [None, 5]]
     words = [["a", "b"], ["a"], None, [], ["a", None], [None], ["b"], ["ab"], ["a\0"], ["a\0", "b"]]
-    pairs = [(1, "a"), (1, None), None, (None, "b"), (0, "z"), (1, "A"), (None, None), (-5, ""), (2, "a")]
-    pairs += [(2, "b")]
+    pairs = [(1, "a"), (1, None), None, (None, "b"), (0, "z"), (1, "A"), (None, None)]
+    pairs += [(-5, ""), (2, "a"), (2, "b")]
+    nested = [None if x is None else [x] for x in lists]
     structs = [None if p is None else {"x": p[0], "y": p[1]} for p in pairs]
     pair = pa.struct([("x", pa.int32()), ("y", pa.string())])
     table = pa.table(
@@ -418,7 +423,7 @@ def sortable(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
             "f32": pa.array(floats, pa.float32()),
             "li": pa.array(lists, pa.list_(pa.int32())),
             "ls": pa.array(words, pa.list_(pa.string())),
-            "lli": pa.array([None if x is None else [x] for x in lists], pa.list_(pa.list_(pa.int64()))),
+            "lli": pa.array(nested, pa.list_(pa.list_(pa.int64()))),
             "st": pa.array(structs, pair),
             "lst": pa.array([[s] for s in structs], pa.list_(pair)),
             "fixed": pa.array(
@@ -435,7 +440,8 @@ def sortable(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 def test_order(sortable: Any, column: str, ascending: bool, nulls_first: bool) -> None:
     orders = []
     for engine, dataset in zip((glaive, lance), sortable, strict=True):
-        by = ColumnOrdering if engine is glaive else importlib.import_module("lance.dataset").ColumnOrdering
+        peers = importlib.import_module("lance.dataset")
+        by = ColumnOrdering if engine is glaive else peers.ColumnOrdering
         order = [by(column, ascending=ascending, nulls_first=nulls_first), by("id")]
         orders.append(dataset.scanner(order_by=order).to_table()["id"].to_pylist())
     assert orders[0] == orders[1]
