@@ -21,11 +21,11 @@ struct CleanupPlan {
   std::vector<CleanupCandidate> files;      // of all kinds but manifests
   std::vector<CleanupCandidate> manifests;  // of all that is in the three lists below
   std::vector<table::VersionEntry> versions;
-  std::vector<Tombstone> tombstones;        // that earlier clean-ups left
-  std::vector<table::VersionEntry> strays;  // of which the newest version does not descend
+  std::vector<Tombstone> tombstones;            // that earlier clean-ups left
+  std::vector<table::VersionEntry> strays;      // of which the newest version does not descend
   std::vector<table::VersionEntry> lost_names;  // of the other scheme, of creators who are no more
-  std::vector<std::string> index_folders;   // that would be left empty
-  std::shared_ptr<CleanupLook> look;        // what was seen, to be looked at anew before deleting
+  std::vector<std::string> index_folders;       // that would be left empty
+  std::shared_ptr<CleanupLook> look;  // what was seen, to be looked at anew before deleting
   std::vector<ReferencedBranch> referenced_branches;
   // Versions that the options would let go.
   uint64_t num_tagged = 0;

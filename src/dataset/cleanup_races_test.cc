@@ -390,9 +390,9 @@ TEST_F(CleanupRacesTest, NamesOfCreatorsWhoDiedAreNoVersions) {
       auto bytes = arrow::Buffer::FromString(std::string(table::kHeldName));
       if (!is_held) bytes = store_->ReadWhole(io::Resolve(kUri)->path + v2).ValueOrDie();
       ASSERT_THAT(DropDataset(kUri), IsOk());
-      ASSERT_THAT(WriteDataset(Rows(1), kUri,
-                               {.enable_v2_manifest_paths = false, .session = NewSession()}),
-                  IsOk());
+      ASSERT_THAT(
+          WriteDataset(Rows(1), kUri, {.enable_v2_manifest_paths = false, .session = NewSession()}),
+          IsOk());
       ASSERT_THAT(store_->PutIfAbsent(io::Resolve(kUri)->path + v2, {{bytes}}, false), IsOk());
       Overwrite(2);
       EXPECT_THAT(VersionNumbers(Open()), IsOkAndHolds(ElementsAre(1, 2)));

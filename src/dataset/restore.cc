@@ -13,8 +13,7 @@ namespace {
 // Its number may be another table's by now, or a later version's that a clean-up freed it for.
 arrow::Status CheckHandle(const Dataset& dataset) {
   const Dataset::State& state = *dataset.state();
-  ARROW_ASSIGN_OR_RAISE(const bool is_there,
-                        table::IsStillThere(state.location, *state.manifest));
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(state.location, *state.manifest));
   if (is_there) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(table::FindVersion(state.location, dataset.version()).status());
   return CommitConflict(Retry::kYes, dataset.version(),

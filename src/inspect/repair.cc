@@ -208,8 +208,7 @@ class Repairer {
       const bool is_held = step.kind == Kind::kReleaseName && name != names.end();
       if (!versions.empty() || !is_held) return NoLonger(step);
       ARROW_RETURN_NOT_OK(
-          table_.store
-              ->DeleteIf({name->path, name->size_bytes, name->modified_ns, name->file_id})
+          table_.store->DeleteIf({name->path, name->size_bytes, name->modified_ns, name->file_id})
               .status());
     }
     return arrow::Status::OK();
@@ -301,7 +300,7 @@ arrow::Result<RepairPlan> PlanRepair(std::string_view uri, const RepairOptions& 
 }
 
 arrow::Result<std::optional<Dataset>> Repair(std::string_view uri, const RepairPlan& plan,
-                                            const RepairOptions& options) {
+                                             const RepairOptions& options) {
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
   return Repairer(std::move(table), plan, options).Run();
 }

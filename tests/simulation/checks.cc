@@ -130,8 +130,8 @@ class Checker {
       const auto dataset = Dataset::Open(
           kTableUri, {.version = work.dataset.version(), .session = std::make_shared<Session>()});
       if (!dataset.ok()) {
-        return world_.Fail(fmt::format("{} cannot be opened: {}", name,
-                                       dataset.status().message()));
+        return world_.Fail(
+            fmt::format("{} cannot be opened: {}", name, dataset.status().message()));
       }
       const auto read = ReadRows(*dataset);
       if (!read.ok()) {

@@ -12,13 +12,11 @@ namespace glaive::simulation {
 
 VerbFunction FunctionOf(Verb verb) {
   constexpr std::array<VerbFunction, kNumVerbs> kFunctions = {
-      &Create,         &Open,         &Append,     &AppendOnce,
-      &OverwriteTable, &DeleteRows,   &UpdateRows, &Merge,
-      &Stage,          &CommitStaged, &Overlay,    &AddColumn,
-      &DropColumn,     &Compact,      &PlanTask,   &CommitTask,
-      &RestoreVersion, &Tag,          &RemoveTag,  &Branch,
-      &AppendToBranch, &RemoveBranch, &Clone,      &Clean,
-      &Sweep,          &Drop,         &Read,       &Detach};
+      &Create,     &Open,    &Append,         &AppendOnce,   &OverwriteTable, &DeleteRows,
+      &UpdateRows, &Merge,   &Stage,          &CommitStaged, &Overlay,        &AddColumn,
+      &DropColumn, &Compact, &PlanTask,       &CommitTask,   &RestoreVersion, &Tag,
+      &RemoveTag,  &Branch,  &AppendToBranch, &RemoveBranch, &Clone,          &Clean,
+      &Sweep,      &Drop,    &Read,           &Detach};
   return kFunctions[static_cast<size_t>(verb)];
 }
 

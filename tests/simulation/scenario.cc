@@ -37,8 +37,8 @@ class VerbChooser {
           share.verb == Verb::kAppend || share.verb == Verb::kCleanUp || !random.Chance(left_out);
       // Dropping a table ends most of what may go wrong in it.
       const bool is_rare = share.verb == Verb::kDrop && !is_often_dropped && !random.Chance(200);
-      const bool is_often = is_often_dropped && (share.verb == Verb::kDrop ||
-                                                 share.verb == Verb::kCreate);
+      const bool is_often =
+          is_often_dropped && (share.verb == Verb::kDrop || share.verb == Verb::kCreate);
       const uint32_t weight = is_often ? 4 * share.share + 4 : share.share;
       shares_.push_back({share.verb, is_often || (stays && !is_rare) ? weight : 0});
       sum_ += shares_.back().share;

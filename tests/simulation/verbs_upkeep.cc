@@ -91,8 +91,8 @@ VerbResult Detach(Client& client, VerbRun& run, Random& random) {
   if (random.Chance(500)) return std::nullopt;
   const auto removed = CleanUp(made, {.older_than_ns = 0, .error_if_tagged_old_versions = false});
   if (removed.ok()) {
-    world.Fail(fmt::format("{} of client {} cleaned up from a detached version", run.name,
-                           run.client));
+    world.Fail(
+        fmt::format("{} of client {} cleaned up from a detached version", run.name, run.client));
   }
   return std::nullopt;
 }
