@@ -54,6 +54,7 @@ def table() -> pa.Table:
                 [ints(0, 5)[: int(k)] for k in rng.integers(0, 4, n)], pa.list_(pa.int64())
             ),
             "st": pa.array([{"x": x, "y": f"y{x}"} for x in ints(0, 4)]),
+            "wide": some([Decimal(x) / 1000 for x in ints(1, 5000)], pa.decimal256(40, 5)),
         }
     )
 
@@ -280,6 +281,11 @@ dec * dec
 dec / 3
 dec % 2
 dec + i
+dec * wide
+wide / dec
+wide % i
+wide - u
+wide * wide
 ts - ts
 d - d
 i << 2
@@ -328,6 +334,11 @@ coalesce(trim(both 'a' from s))
 coalesce(position('a' in s), 0)
 regexp_match(s, '^(.)(.)')
 regexp_replace(s, '(a)', '[\\1]', 'g')
+regexp_replace(s, 'a', '[\\1]')
+regexp_replace(s, '(?P<first>a)|b', '[$first$2]', 'g')
+regexp_replace(s, '(a)', '$1x ${1}x \\\\1$$1')
+regexp_match(s, 'a', 'g')
+regexp_like(s, 'a', 'g')
 regexp_count(s, 'a')
 st['x']
 l[1]

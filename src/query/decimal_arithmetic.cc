@@ -92,10 +92,14 @@ arrow::Result<arrow::Datum> Rows(BinaryOperator op, const Plan& plan,
 }  // namespace
 
 arrow::Result<BoundPtr> BindDecimalArithmetic(BinaryOperator op, BoundPtr left, BoundPtr right) {
-  const TypePtr left_type = AsDecimal(left->type());
-  const TypePtr right_type = AsDecimal(right->type());
+  TypePtr left_type = AsDecimal(left->type());
+  TypePtr right_type = AsDecimal(right->type());
   const bool wide =
       left_type->id() == arrow::Type::DECIMAL256 || right_type->id() == arrow::Type::DECIMAL256;
+  // Both sides have one width: the wide one's type, with the digits of both.
+  if (left_type->id() != right_type->id()) {
+    left_type = right_type = NumberType(left_type, right_type);
+  }
   const int most =
       wide ? arrow::Decimal256Type::kMaxPrecision : arrow::Decimal128Type::kMaxPrecision;
   const auto& a = static_cast<const arrow::DecimalType&>(*left_type);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 #include <arrow/array.h>
@@ -55,7 +57,8 @@ arrow::Result<std::string> TakePattern(std::string_view name, Arguments& argumen
   }
   std::string set;
   for (const char flag : flags) {
-    if (flag == 'g') continue;
+    if (flag == 'g' && name == "regexp_replace") continue;
+    if (flag == 'g') return InvalidInput("{}() does not support the \"global\" option", name);
     if (flag != 'i' && flag != 'm' && flag != 's' && flag != 'U') {
       return InvalidInput("{}() does not know the flag '{}'", name, flag);
     }
@@ -100,54 +103,18 @@ arrow::Result<BoundPtr> BindCount(std::string_view name, Arguments arguments) {
       arrow::int64());
 }
 
-// $1, ${1} and \1 are groups, $$ is a dollar sign.
-std::string Replacement(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool has_next = i + 1 < text.size();
-    const auto is_digit = [&](size_t at) {
-      return at < text.size() && text[at] >= '0' && text[at] <= '9';
-    };
-    if (c == '\\' && is_digit(i + 1)) {
-      out += {'\\', text[++i]};
-    } else if (c == '\\') {
-      out += "\\\\";
-    } else if (c == '$' && has_next && text[i + 1] == '$') {
-      out += text[++i];
-    } else if (c == '$' && is_digit(i + 1)) {
-      out += {'\\', text[++i]};
-    } else if (c == '$' && has_next && text[i + 1] == '{' && is_digit(i + 2) &&
-               i + 3 < text.size() && text[i + 3] == '}') {
-      out += {'\\', text[i + 2]};
-      i += 3;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
+struct Groups {
+  std::string pattern;             // with the names g0, g1, ..., by which Arrow hands groups out
+  std::vector<std::string> names;  // that the groups had; empty where they had none
+};
 
-arrow::Result<BoundPtr> BindReplace(std::string_view name, Arguments arguments) {
-  ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
-  ARROW_ASSIGN_OR_RAISE(auto pattern, TakePattern(name, arguments, 1, 3));
-  ARROW_ASSIGN_OR_RAISE(const auto replacement, TakeLiteral(name, arguments[2]));
-  int64_t most = 1;
-  if (arguments.size() > 3) {
-    ARROW_ASSIGN_OR_RAISE(const auto flags, TakeLiteral(name, arguments[3]));
-    if (flags.find('g') != std::string::npos) most = -1;
-  }
-  auto type = arguments[0]->type();
-  return MakeCall("replace_substring_regex", {std::move(arguments[0])}, std::move(type),
-                  std::make_shared<cp::ReplaceSubstringOptions>(std::move(pattern),
-                                                                Replacement(replacement), most));
-}
-
-// The pattern with a name for each of its groups, which is how Arrow hands them out; all of it is
-// the one group where it has none.
-std::string WithNamedGroups(std::string_view pattern) {
-  std::string out;
-  int groups = 0;
+Groups NameGroups(std::string_view pattern) {
+  Groups groups;
+  std::string& out = groups.pattern;
+  const auto name = [&](std::string_view given) {
+    out += "?P<g" + std::to_string(groups.names.size()) + ">";
+    groups.names.emplace_back(given);
+  };
   bool in_class = false;
   for (size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
@@ -164,15 +131,104 @@ std::string WithNamedGroups(std::string_view pattern) {
     } else if (c == '(') {
       const std::string_view rest = pattern.substr(i + 1);
       if (!rest.starts_with('?')) {
-        out += "?P<g" + std::to_string(groups++) + ">";
+        name("");
       } else if (rest.starts_with("?P<") || rest.starts_with("?<")) {
+        const size_t open = rest.find('<') + 1;
         const size_t close = std::min(rest.find('>'), rest.size() - 1);
-        out += "?P<g" + std::to_string(groups++) + ">";
+        name(rest.substr(open, close - open));
         i += close + 1;
       }
     }
   }
-  return groups > 0 ? out : "(?P<g0>" + out + ")";
+  return groups;
+}
+
+bool IsNameLetter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+// The number of the group with that name or number, or nothing: what is asked for is empty then.
+std::optional<size_t> GroupNamed(std::string_view name, const Groups& groups) {
+  size_t number = 0;
+  const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && at == name.data() + name.size()) {
+    return number <= groups.names.size() ? std::optional(number) : std::nullopt;
+  }
+  const auto found = std::ranges::find(groups.names, name);
+  if (found == groups.names.end()) return std::nullopt;
+  return static_cast<size_t>(found - groups.names.begin()) + 1;
+}
+
+// What a reference to a group at the front of `text` takes, and the group's name. \1 and \\1 are
+// numbers, $name and $1 are as long as they can be, ${name} has any letters.
+struct Reference {
+  size_t length = 0;
+  std::string_view name;
+
+  static std::optional<Reference> At(std::string_view text) {
+    const auto run = [&](size_t from, auto&& belongs) {
+      size_t to = from;
+      while (to < text.size() && belongs(text[to])) ++to;
+      return text.substr(from, to - from);
+    };
+    if (text.starts_with('\\')) {
+      const size_t begin = text.starts_with("\\\\") ? 2 : 1;
+      const auto digits = run(begin, [](char c) { return c >= '0' && c <= '9'; });
+      if (digits.empty()) return std::nullopt;
+      return Reference{begin + digits.size(), digits};
+    }
+    if (text.starts_with("${")) {
+      const auto name = run(2, [](char c) { return c != '}'; });
+      if (name.size() + 2 == text.size()) return std::nullopt;
+      return Reference{name.size() + 3, name};
+    }
+    const auto name = run(1, &IsNameLetter);
+    if (!text.starts_with('$') || name.empty()) return std::nullopt;
+    return Reference{name.size() + 1, name};
+  }
+};
+
+// In RE2's way, which is \1. $$ is a dollar sign.
+arrow::Result<std::string> Replacement(std::string_view text, const Groups& groups) {
+  std::string out;
+  while (!text.empty()) {
+    size_t length = 1;
+    if (text.starts_with("$$")) {
+      out += '$';
+      length = 2;
+    } else if (const auto reference = Reference::At(text)) {
+      const auto group = GroupNamed(reference->name, groups);
+      if (group > 9) return Unsupported("regexp_replace() with more than nine groups is not built");
+      if (group) out += "\\" + std::to_string(*group);
+      length = reference->length;
+    } else {
+      out += text.starts_with('\\') ? "\\\\" : std::string(1, text.front());
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+arrow::Result<BoundPtr> BindReplace(std::string_view name, Arguments arguments) {
+  ARROW_RETURN_NOT_OK(TakeText(name, &arguments[0]));
+  ARROW_ASSIGN_OR_RAISE(auto pattern, TakePattern(name, arguments, 1, 3));
+  ARROW_ASSIGN_OR_RAISE(const auto text, TakeLiteral(name, arguments[2]));
+  ARROW_ASSIGN_OR_RAISE(auto replacement, Replacement(text, NameGroups(pattern)));
+  int64_t most = 1;
+  if (arguments.size() > 3) {
+    ARROW_ASSIGN_OR_RAISE(const auto flags, TakeLiteral(name, arguments[3]));
+    if (flags.find('g') != std::string::npos) most = -1;
+  }
+  auto type = arguments[0]->type();
+  return MakeCall("replace_substring_regex", {std::move(arguments[0])}, std::move(type),
+                  std::make_shared<cp::ReplaceSubstringOptions>(std::move(pattern),
+                                                                std::move(replacement), most));
+}
+
+// All of the pattern is the one group where it has none.
+std::string WithNamedGroups(std::string_view pattern) {
+  Groups groups = NameGroups(pattern);
+  return groups.names.empty() ? "(?P<g0>" + groups.pattern + ")" : std::move(groups.pattern);
 }
 
 // Each row's groups as a list.
