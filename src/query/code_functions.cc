@@ -38,6 +38,9 @@ arrow::Result<Encoding> TakeEncoding(std::string_view name, const BoundPtr& argu
 // Texts or bytes.
 arrow::Status TakeBytes(std::string_view name, BoundPtr* argument) {
   if (IsNull(*argument)) *argument = MakeCast(std::move(*argument), arrow::utf8());
+  if ((*argument)->type()->id() == arrow::Type::FIXED_SIZE_BINARY) {
+    *argument = MakeCast(std::move(*argument), arrow::binary());
+  }
   if (arrow::is_base_binary_like((*argument)->type()->id())) return arrow::Status::OK();
   return InvalidInput("Function '{}' requires String or Binary, but received {}", name,
                       TypeName(*(*argument)->type()));
@@ -112,7 +115,7 @@ arrow::Result<BoundPtr> BindEncode(std::string_view name, Arguments arguments) {
   const Kernel kernel = [encoding](std::span<const arrow::Datum> values,
                                    int64_t num_rows) -> arrow::Result<arrow::Datum> {
     const TextValues bytes(values[0]);
-    arrow::StringBuilder builder;
+    arrow::LargeStringBuilder builder;
     std::string text;
     for (int64_t i = 0; i < num_rows; ++i) {
       if (bytes.IsNull(i)) {
@@ -126,7 +129,10 @@ arrow::Result<BoundPtr> BindEncode(std::string_view name, Arguments arguments) {
     ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
     return arrow::Datum(std::move(result));
   };
-  return MakeKernel(kernel, {std::move(arguments[0])}, arrow::utf8());
+  const arrow::Type::type id = arguments[0]->type()->id();
+  const bool is_large = id == arrow::Type::LARGE_STRING || id == arrow::Type::LARGE_BINARY;
+  BoundPtr encoded = MakeKernel(kernel, {std::move(arguments[0])}, arrow::large_utf8());
+  return is_large ? encoded : MakeCast(std::move(encoded), arrow::utf8());
 }
 
 arrow::Result<BoundPtr> BindDecode(std::string_view name, Arguments arguments) {
@@ -135,7 +141,7 @@ arrow::Result<BoundPtr> BindDecode(std::string_view name, Arguments arguments) {
   const Kernel kernel = [encoding](std::span<const arrow::Datum> values,
                                    int64_t num_rows) -> arrow::Result<arrow::Datum> {
     const TextValues texts(values[0]);
-    arrow::BinaryBuilder builder;
+    arrow::LargeBinaryBuilder builder;
     std::string bytes;
     for (int64_t i = 0; i < num_rows; ++i) {
       if (texts.IsNull(i)) {
@@ -153,7 +159,10 @@ arrow::Result<BoundPtr> BindDecode(std::string_view name, Arguments arguments) {
     ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
     return arrow::Datum(std::move(result));
   };
-  return MakeKernel(kernel, {std::move(arguments[0])}, arrow::binary());
+  const arrow::Type::type id = arguments[0]->type()->id();
+  const bool is_large = id == arrow::Type::LARGE_STRING || id == arrow::Type::LARGE_BINARY;
+  BoundPtr decoded = MakeKernel(kernel, {std::move(arguments[0])}, arrow::large_binary());
+  return is_large ? decoded : MakeCast(std::move(decoded), arrow::binary());
 }
 
 // Negative numbers are in two's complement of 64 bits.

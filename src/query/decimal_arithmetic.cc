@@ -96,8 +96,11 @@ arrow::Result<BoundPtr> BindDecimalArithmetic(BinaryOperator op, BoundPtr left, 
   TypePtr right_type = AsDecimal(right->type());
   const bool wide =
       left_type->id() == arrow::Type::DECIMAL256 || right_type->id() == arrow::Type::DECIMAL256;
-  // Both sides have one width: the wide one's type, with the digits of both.
-  if (left_type->id() != right_type->id()) {
+  // A narrow side takes the digits of both in the width of the other one; integers keep theirs.
+  const auto is_decimal = [](const BoundPtr& side) {
+    return arrow::is_decimal(side->type()->id());
+  };
+  if (left_type->id() != right_type->id() && is_decimal(left) && is_decimal(right)) {
     left_type = right_type = NumberType(left_type, right_type);
   }
   const int most =

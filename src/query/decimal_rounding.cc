@@ -10,6 +10,7 @@
 #include <arrow/util/decimal.h>
 
 #include "core/error.h"
+#include "query/checked_array.h"
 #include "query/functions.h"
 
 namespace glaive::query {
@@ -96,7 +97,43 @@ arrow::Result<Plan> PlanOf(const TypePtr& type, const BoundPtr& digits) {
   return Plan{std::move(from), std::static_pointer_cast<arrow::DecimalType>(std::move(to))};
 }
 
+// The next whole number up or down.
+arrow::Result<arrow::Datum> WholeRows(const arrow::Datum& value, int64_t num_rows, bool up) {
+  ARROW_ASSIGN_OR_RAISE(const auto array, ToArray(value, num_rows));
+  const auto& decimals = ArrayAs<arrow::Decimal256Array>(*array);
+  const int32_t scale = static_cast<const arrow::DecimalType&>(*array->type()).scale();
+  const arrow::Decimal256 one(arrow::Decimal256::GetScaleMultiplier(scale));
+  arrow::Decimal256Builder builder(array->type(), arrow::default_memory_pool());
+  ARROW_RETURN_NOT_OK(builder.Reserve(num_rows));
+  for (int64_t i = 0; i < num_rows; ++i) {
+    if (decimals.IsNull(i)) {
+      builder.UnsafeAppendNull();
+      continue;
+    }
+    const arrow::Decimal256 number(decimals.GetValue(i));
+    ARROW_ASSIGN_OR_RAISE(const auto parts, number.Divide(one));
+    const arrow::Decimal256 zero(0);
+    arrow::Decimal256 whole = number + (-parts.second);
+    if (up && parts.second > zero) whole += one;
+    if (!up && parts.second < zero) whole += -one;
+    builder.UnsafeAppend(whole);
+  }
+  ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
+  return arrow::Datum(std::move(result));
+}
+
 }  // namespace
+
+arrow::Result<BoundPtr> BindDecimalWhole(BoundPtr value, bool up) {
+  const TypePtr type = value->type();
+  const int32_t scale = static_cast<const arrow::DecimalType&>(*type).scale();
+  if (scale <= 0) return value;
+  const TypePtr wide = arrow::decimal256(arrow::Decimal256Type::kMaxPrecision, scale);
+  const Kernel kernel = [up](std::span<const arrow::Datum> values, int64_t num_rows) {
+    return WholeRows(values[0], num_rows, up);
+  };
+  return MakeCast(MakeKernel(kernel, {MakeCast(std::move(value), wide)}, wide), type);
+}
 
 arrow::Result<BoundPtr> BindDecimalRounding(BoundPtr value, BoundPtr digits) {
   const arrow::Type::type id = value->type()->id();

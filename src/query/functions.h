@@ -30,6 +30,8 @@ std::span<const Function> ValueFunctions();
 
 // round() of a decimal to int64 digits.
 arrow::Result<BoundPtr> BindDecimalRounding(BoundPtr value, BoundPtr digits);
+// The next whole number up or down. Rows fail whose number does not fit.
+arrow::Result<BoundPtr> BindDecimalWhole(BoundPtr value, bool up);
 
 // An argument as the type that a function takes. Errors: InvalidInput naming the function and both.
 arrow::Status TakeText(std::string_view function, BoundPtr* argument);

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include <arrow/array.h>
@@ -379,6 +382,37 @@ arrow::Result<BoundPtr> BindPosition(std::string_view name, Arguments arguments)
       arrow::uint64());
 }
 
+// The fewest digits that tell a float, without an exponent: 1, 0.5, 9223372036854776000.
+template <typename T>
+std::string Print(T value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value),
+                                 std::chars_format::scientific);
+  std::string digits(buffer.data(), end.ptr);
+  const size_t at = digits.find('e');
+  const int exponent = std::atoi(digits.c_str() + at + 1);
+  digits.resize(at);
+  std::erase(digits, '.');
+  const auto whole = static_cast<size_t>(std::max(exponent + 1, 1));
+  if (exponent < 0) digits.insert(0, static_cast<size_t>(-exponent), '0');
+  if (digits.size() < whole) digits.append(whole - digits.size(), '0');
+  if (digits.size() > whole) digits.insert(whole, ".");
+  return (std::signbit(value) ? "-" : "") + digits;
+}
+
+template <typename Array>
+arrow::Result<std::shared_ptr<arrow::Array>> PrintFloats(const arrow::Array& values) {
+  const auto& floats = ArrayAs<Array>(values);
+  arrow::StringBuilder builder;
+  for (int64_t i = 0; i < floats.length(); ++i) {
+    ARROW_RETURN_NOT_OK(floats.IsNull(i) ? builder.AppendNull()
+                                         : builder.Append(Print(floats.Value(i))));
+  }
+  return builder.Finish();
+}
+
 // The values in one text, without the nulls.
 arrow::Result<BoundPtr> BindToText(std::string_view name, Arguments arguments) {
   ARROW_RETURN_NOT_OK(TakeList(name, &arguments[0]));
@@ -386,7 +420,13 @@ arrow::Result<BoundPtr> BindToText(std::string_view name, Arguments arguments) {
   const Kernel kernel = [](std::span<const arrow::Datum> values,
                            int64_t num_rows) -> arrow::Result<arrow::Datum> {
     ARROW_ASSIGN_OR_RAISE(const ListValues lists, ListValues::Make(values[0], num_rows));
-    const TextValues items{arrow::Datum(lists.values())};
+    std::shared_ptr<arrow::Array> printed = lists.values();
+    if (printed->type_id() == arrow::Type::DOUBLE) {
+      ARROW_ASSIGN_OR_RAISE(printed, PrintFloats<arrow::DoubleArray>(*printed));
+    } else if (printed->type_id() == arrow::Type::FLOAT) {
+      ARROW_ASSIGN_OR_RAISE(printed, PrintFloats<arrow::FloatArray>(*printed));
+    }
+    const TextValues items{arrow::Datum(printed)};
     const TextValues separators(values[1]);
     arrow::StringBuilder builder;
     std::string text;
@@ -408,9 +448,12 @@ arrow::Result<BoundPtr> BindToText(std::string_view name, Arguments arguments) {
     ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
     return arrow::Datum(std::move(result));
   };
+  const arrow::Type::type id = ValueType(arguments[0])->id();
+  if (id != arrow::Type::DOUBLE && id != arrow::Type::FLOAT) {
+    arguments[0] = WithValues(std::move(arguments[0]), arrow::utf8());
+  }
   return MakeKernel(kernel,
-                    {WithValues(std::move(arguments[0]), arrow::utf8()),
-                     MakeCast(std::move(arguments[1]), arrow::utf8())},
+                    {std::move(arguments[0]), MakeCast(std::move(arguments[1]), arrow::utf8())},
                     arrow::utf8());
 }
 

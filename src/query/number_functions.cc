@@ -99,7 +99,8 @@ T Logarithm(T x) {
     }                                           \
   }
 GLAIVE_FLOAT_FUNCTION(Sqrt, std::sqrt(x));
-GLAIVE_FLOAT_FUNCTION(Cbrt, std::cbrt(x));
+// The C library's of doubles is often off by a digit.
+GLAIVE_FLOAT_FUNCTION(Cbrt, std::cbrt(static_cast<long double>(x)));
 GLAIVE_FLOAT_FUNCTION(Exp, std::exp(x));
 GLAIVE_FLOAT_FUNCTION(Ln, Logarithm(x));
 GLAIVE_FLOAT_FUNCTION(Log2, HasLogarithm(x) ? std::log2(x) : std::numeric_limits<T>::quiet_NaN());
@@ -117,13 +118,13 @@ GLAIVE_FLOAT_FUNCTION(Tanh, std::tanh(x));
 GLAIVE_FLOAT_FUNCTION(Asinh, std::asinh(x));
 GLAIVE_FLOAT_FUNCTION(Acosh, std::acosh(x));
 GLAIVE_FLOAT_FUNCTION(Atanh, std::atanh(x));
-GLAIVE_FLOAT_FUNCTION(Degrees, x*(T{180} / std::numbers::pi_v<T>));
+// Of 32 bits by a factor that was rounded once.
+GLAIVE_FLOAT_FUNCTION(Degrees, x* static_cast<T>(180 / std::numbers::pi_v<double>));
 GLAIVE_FLOAT_FUNCTION(Radians, x*(std::numbers::pi_v<T> / T{180}));
 GLAIVE_FLOAT_FUNCTION(Signum, std::isnan(x) ? std::numeric_limits<T>::quiet_NaN()
                               : x == 0      ? T{0}
                                             : std::copysign(T{1}, x));
 GLAIVE_FLOAT_FUNCTION(Atan2, std::atan2(x, y));
-GLAIVE_FLOAT_FUNCTION(Nanvl, std::isnan(x) ? y : x);
 #undef GLAIVE_FLOAT_FUNCTION
 
 // log(x) is to the base of ten, log(b, x) to that of b.
@@ -139,6 +140,25 @@ struct LogOfBase {
     return Logarithm(x) / Logarithm(base);
   }
 };
+
+// The second value counts where the first is NaN, only.
+arrow::Result<BoundPtr> BindNanvl(std::string_view name, Arguments arguments) {
+  const auto is_half = [](const BoundPtr& argument) {
+    return argument->type()->id() == arrow::Type::HALF_FLOAT;
+  };
+  const bool of_halves = std::ranges::all_of(arguments, is_half);
+  TypePtr type = arrow::float32();
+  for (BoundPtr& argument : arguments) {
+    const bool was_half = is_half(argument);
+    ARROW_RETURN_NOT_OK(TakeFloat(name, &argument));
+    if (!was_half && argument->type()->id() == arrow::Type::DOUBLE) type = argument->type();
+  }
+  for (BoundPtr& argument : arguments) argument = MakeCast(std::move(argument), type);
+  BoundPtr is_nan = MakeCall("is_nan", {arguments[0]}, arrow::boolean());
+  BoundPtr value = MakeCall(
+      "if_else", {std::move(is_nan), std::move(arguments[1]), std::move(arguments[0])}, type);
+  return of_halves ? MakeCast(std::move(value), arrow::float16()) : value;
+}
 
 arrow::Result<BoundPtr> BindLog(std::string_view name, Arguments arguments) {
   if (arguments.size() == 1) return BindFloat<LogOfTen>(name, std::move(arguments));
@@ -179,9 +199,11 @@ arrow::Result<BoundPtr> BindAbs(std::string_view name, Arguments arguments) {
 
 // Decimals stay what they are, all else is a float.
 arrow::Result<BoundPtr> BindWhole(std::string_view name, Arguments arguments) {
-  if (!arrow::is_decimal(arguments[0]->type()->id())) {
-    ARROW_RETURN_NOT_OK(TakeFloat(name, &arguments[0]));
+  // Arrow's kernels make what does not fit a decimal 0.
+  if (arrow::is_decimal(arguments[0]->type()->id())) {
+    return BindDecimalWhole(std::move(arguments[0]), name == "ceil");
   }
+  ARROW_RETURN_NOT_OK(TakeFloat(name, &arguments[0]));
   const TypePtr type = arguments[0]->type();
   BoundPtr whole = MakeCall(std::string(name), std::move(arguments), type);
   return MakeCast(std::move(whole), type);
@@ -283,7 +305,7 @@ constexpr std::array<Function, 37> kFunctions = {{
     {"degrees", 1, 1, &BindFloat<Degrees>},
     {"radians", 1, 1, &BindFloat<Radians>},
     {"signum", 1, 1, &BindFloat<Signum>},
-    {"nanvl", 2, 2, &BindFloat<Nanvl>},
+    {"nanvl", 2, 2, &BindNanvl},
     {"isnan", 1, 1, &BindTest},
     {"iszero", 1, 1, &BindTest},
     {"gcd", 2, 2, &BindDivisor},

@@ -269,10 +269,35 @@ BoundPtr SumOfIntervals(const BoundPtr& left, const BoundPtr& right, int sign) {
                     arrow::month_day_nano_interval());
 }
 
-// Sums and differences that the unit cannot hold are errors.
+// Sums and differences that the unit cannot hold are errors. Arrow's kernels look at what lies
+// behind nulls, too.
 BoundPtr Checked(bool adds, BoundPtr left, BoundPtr right, const TypePtr& type) {
-  return MakeCall(adds ? "add_checked" : "subtract_checked", {std::move(left), std::move(right)},
-                  type);
+  const Kernel kernel = [adds, type](std::span<const arrow::Datum> sides,
+                                     int64_t num_rows) -> arrow::Result<arrow::Datum> {
+    ARROW_ASSIGN_OR_RAISE(const auto a, ToArray(sides[0], num_rows));
+    ARROW_ASSIGN_OR_RAISE(const auto b, ToArray(sides[1], num_rows));
+    const auto* left_ticks = a->data()->GetValues<int64_t>(1);
+    const auto* right_ticks = b->data()->GetValues<int64_t>(1);
+    arrow::Int64Builder builder;
+    ARROW_RETURN_NOT_OK(builder.Reserve(num_rows));
+    for (int64_t i = 0; i < num_rows; ++i) {
+      int64_t ticks = 0;
+      if (a->IsNull(i) || b->IsNull(i)) {
+        builder.UnsafeAppendNull();
+        continue;
+      }
+      if (adds ? __builtin_add_overflow(left_ticks[i], right_ticks[i], &ticks)
+               : __builtin_sub_overflow(left_ticks[i], right_ticks[i], &ticks)) {
+        return InvalidInput("overflow: {} {} {} is more than {} holds", left_ticks[i],
+                            adds ? '+' : '-', right_ticks[i], TypeName(*type));
+      }
+      builder.UnsafeAppend(ticks);
+    }
+    ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
+    ARROW_ASSIGN_OR_RAISE(auto typed, result->View(type));
+    return arrow::Datum(std::move(typed));
+  };
+  return MakeKernel(kernel, {std::move(left), std::move(right)}, type);
 }
 
 }  // namespace

@@ -88,29 +88,111 @@ BoundPtr AsStamp(BoundPtr clock) {
   return MakeCast(MakeCast(std::move(clock), arrow::int64()), arrow::timestamp(unit));
 }
 
+int64_t FloorTo(int64_t value, int64_t step) {
+  const int64_t rest = value % step;
+  return rest < 0 ? value - rest - step : value - rest;
+}
+
+// The calendar begins anew after 400 years.
+constexpr int64_t kCycleSeconds = int64_t{146'097} * kSecondsOfDay;
+// Arrow knows 32,767 years: later times go back, and earlier ones forward, by some cycles.
+int64_t CyclesBeyond(int64_t seconds) {
+  constexpr int64_t kNear = 75 * kCycleSeconds;
+  return seconds > -kNear && seconds < kNear ? 0 : FloorDivide(seconds, kCycleSeconds);
+}
+
+// What the clock and the calendar of the zone show, as the count of it that `make` makes of the
+// ticks of an instant, its local second and the ticks of a second. Null for days that no calendar
+// has.
+template <typename MakeCount>
+arrow::Result<std::shared_ptr<arrow::Array>> ShownTimes(const arrow::Datum& value, int64_t num_rows,
+                                                        const TypePtr& result,
+                                                        const MakeCount& make) {
+  ARROW_ASSIGN_OR_RAISE(const auto times, ToArray(value, num_rows));
+  const auto& type = static_cast<const arrow::TimestampType&>(*times->type());
+  const int64_t per_second = PerSecond(type.unit());
+  const auto* ticks = times->data()->GetValues<int64_t>(1);
+  arrow::Int64Builder builder;
+  ARROW_RETURN_NOT_OK(builder.Reserve(num_rows));
+  for (int64_t i = 0; i < num_rows; ++i) {
+    if (times->IsNull(i)) {
+      builder.UnsafeAppendNull();
+    } else {
+      builder.UnsafeAppend(FloorDivide(ticks[i], per_second));
+    }
+  }
+  std::shared_ptr<arrow::Int64Array> seconds;
+  ARROW_RETURN_NOT_OK(builder.Finish(&seconds));
+  auto offsets = std::shared_ptr<arrow::Int64Array>();
+  if (!type.timezone().empty()) {
+    ARROW_ASSIGN_OR_RAISE(offsets, OffsetsAt(*seconds, type.timezone()));
+  }
+  ARROW_RETURN_NOT_OK(builder.Reserve(num_rows));
+  for (int64_t i = 0; i < num_rows; ++i) {
+    const int64_t day = times->IsNull(i) ? 0 : FloorDivide(seconds->Value(i), kSecondsOfDay);
+    if (times->IsNull(i) || !IsCalendarDay(day)) {
+      builder.UnsafeAppendNull();
+    } else {
+      const int64_t offset = offsets == nullptr ? 0 : offsets->Value(i);
+      builder.UnsafeAppend(make(ticks[i], seconds->Value(i) + offset, offset, per_second));
+    }
+  }
+  std::shared_ptr<arrow::Int64Array> counts;
+  ARROW_RETURN_NOT_OK(builder.Finish(&counts));
+  return counts->View(result);
+}
+
+// The same without a zone, within the years that Arrow knows.
+BoundPtr Shown(BoundPtr time) {
+  const auto unit = static_cast<const arrow::TimestampType&>(*time->type()).unit();
+  const TypePtr naive = arrow::timestamp(unit);
+  const Kernel kernel = [naive](std::span<const arrow::Datum> values,
+                                int64_t num_rows) -> arrow::Result<arrow::Datum> {
+    const auto near = [](int64_t tick, int64_t second, int64_t offset, int64_t per_second) {
+      return tick + (offset - CyclesBeyond(second) * kCycleSeconds) * per_second;
+    };
+    ARROW_ASSIGN_OR_RAISE(auto shown, ShownTimes(values[0], num_rows, naive, near));
+    return arrow::Datum(std::move(shown));
+  };
+  return MakeKernel(kernel, {std::move(time)}, naive);
+}
+
+// The year of a day; that of the ISO is its week's, which is where the Thursday lies.
+BoundPtr YearOf(BoundPtr time, bool of_week) {
+  const Kernel kernel = [of_week](std::span<const arrow::Datum> values,
+                                  int64_t num_rows) -> arrow::Result<arrow::Datum> {
+    const auto year = [of_week](int64_t, int64_t second, int64_t, int64_t) {
+      int64_t day = FloorDivide(second, kSecondsOfDay);
+      if (of_week) day += 3 - FloorRest(day + 3, 7);
+      return CivilDayOf(day).year;
+    };
+    ARROW_ASSIGN_OR_RAISE(auto years, ShownTimes(values[0], num_rows, arrow::int64(), year));
+    return arrow::Datum(std::move(years));
+  };
+  return MakeCast(MakeKernel(kernel, {std::move(time)}, arrow::int64()), arrow::int32());
+}
+
 struct Part {
   std::string_view name;  // singular
   const char* kernel;
 };
-constexpr std::array<Part, 11> kParts = {{{"year", "year"},
-                                          {"isoyear", "iso_year"},
-                                          {"quarter", "quarter"},
-                                          {"month", "month"},
-                                          {"week", "iso_week"},
-                                          {"day", "day"},
-                                          {"doy", "day_of_year"},
-                                          {"hour", "hour"},
-                                          {"minute", "minute"},
-                                          {"dow", "day_of_week"},
-                                          {"isodow", "day_of_week"}}};
+constexpr std::array<Part, 9> kParts = {{{"quarter", "quarter"},
+                                         {"month", "month"},
+                                         {"week", "iso_week"},
+                                         {"day", "day"},
+                                         {"doy", "day_of_year"},
+                                         {"hour", "hour"},
+                                         {"minute", "minute"},
+                                         {"dow", "day_of_week"},
+                                         {"isodow", "day_of_week"}}};
 
 arrow::Result<BoundPtr> BindPart(std::string_view name, Arguments arguments) {
   ARROW_ASSIGN_OR_RAISE(std::string part, TakeLiteral(name, arguments[0]));
   part = ToLower(std::move(part));
   BoundPtr time = std::move(arguments[1]);
   if (arrow::is_time(time->type()->id())) {
-    static constexpr std::array<std::string_view, 6> kOfClock = {
-        "hour", "minute", "second", "millisecond", "microsecond", "nanosecond"};
+    static constexpr std::array<std::string_view, 7> kOfClock = {
+        "hour", "minute", "second", "millisecond", "microsecond", "nanosecond", "epoch"};
     const std::string_view singular =
         part.ends_with('s') ? std::string_view(part).substr(0, part.size() - 1) : part;
     if (std::ranges::find(kOfClock, singular) == kOfClock.end()) {
@@ -124,6 +206,8 @@ arrow::Result<BoundPtr> BindPart(std::string_view name, Arguments arguments) {
   const bool of_day = arrow::is_date(time->type()->id());
   // Days have no hours.
   if (of_day) time = MakeCast(std::move(time), arrow::timestamp(arrow::TimeUnit::SECOND));
+  if (part == "year" || part == "isoyear") return YearOf(std::move(time), part == "isoyear");
+  time = Shown(std::move(time));
   if (part == "second") return MakeCast(MakeCall("second", {time}, arrow::int64()), arrow::int32());
   if (part == "millisecond") return MakeCast(OfMinute(time, 1'000), arrow::int32());
   if (part == "microsecond") return MakeCast(OfMinute(time, 1'000'000), arrow::int32());
@@ -163,19 +247,6 @@ bool IsFine(cp::CalendarUnit unit) {
          unit == cp::CalendarUnit::SECOND || unit == cp::CalendarUnit::MINUTE;
 }
 
-int64_t FloorTo(int64_t value, int64_t step) {
-  const int64_t rest = value % step;
-  return rest < 0 ? value - rest - step : value - rest;
-}
-
-arrow::Result<std::shared_ptr<arrow::Array>> FloorNaive(const std::shared_ptr<arrow::Array>& times,
-                                                        cp::CalendarUnit unit) {
-  const cp::RoundTemporalOptions options(1, unit);
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum floored,
-                        CallArrow("floor_temporal", {arrow::Datum(times)}, &options));
-  return floored.make_array();
-}
-
 // The same ticks as another type of 64 bits.
 std::shared_ptr<arrow::Array> TicksAs(const arrow::Array& array, const TypePtr& type) {
   auto data = array.data()->Copy();
@@ -198,6 +269,36 @@ arrow::Result<std::shared_ptr<arrow::Int64Array>> MapTicks(const arrow::Array& t
   }
   ARROW_ASSIGN_OR_RAISE(auto result, builder.Finish());
   return std::static_pointer_cast<arrow::Int64Array>(std::move(result));
+}
+
+// Errors: InvalidInput for days that no calendar has.
+arrow::Result<std::shared_ptr<arrow::Array>> FloorNaive(const std::shared_ptr<arrow::Array>& times,
+                                                        cp::CalendarUnit unit) {
+  const auto& type = static_cast<const arrow::TimestampType&>(*times->type());
+  const int64_t per_second = PerSecond(type.unit());
+  const auto cycles = [per_second](int64_t tick) {
+    return CyclesBeyond(FloorDivide(tick, per_second)) * kCycleSeconds * per_second;
+  };
+  std::optional<int64_t> beyond;
+  ARROW_ASSIGN_OR_RAISE(const auto near, MapTicks(*times, [&](int64_t, int64_t tick) {
+                          const int64_t second = FloorDivide(tick, per_second);
+                          if (IsCalendarDay(FloorDivide(second, kSecondsOfDay))) {
+                            return tick - cycles(tick);
+                          }
+                          if (!IsFine(unit) && unit != cp::CalendarUnit::HOUR) beyond = tick;
+                          return tick;
+                        }));
+  if (beyond) return InvalidInput("Timestamp {} out of range", *beyond);
+  const cp::RoundTemporalOptions options(1, unit);
+  ARROW_ASSIGN_OR_RAISE(
+      const arrow::Datum floored,
+      CallArrow("floor_temporal", {arrow::Datum(TicksAs(*near, times->type()))}, &options));
+  const auto* original = times->data()->GetValues<int64_t>(1);
+  ARROW_ASSIGN_OR_RAISE(const auto result,
+                        MapTicks(*floored.make_array(), [&](int64_t i, int64_t tick) {
+                          return tick + original[i] - near->Value(i);
+                        }));
+  return TicksAs(*result, times->type());
 }
 
 // The offsets from UTC at local times, which `offsets` belonged to before they were floored. A time

@@ -83,7 +83,8 @@ WORDS = {
     "regex": ["'^a'", "'a$'", "'[a-b]+'", "'\\d'", "'\\w+'", "'^\\s*$'", "'(a)(b)?'", "'.'",
         "'^.$'", "''", "'\\bab'", "'\\\\'", "'a|é'", "'(?i)A'", "'x.y'", "'[^a]'", "'\\p{L}'",
         "'b*'"],
-    "flags": ["'i'", "'g'", "'gi'", "'s'"],
+    "flags": ["'i'", "'s'", "'im'"],
+    "more_flags": ["'i'", "'g'", "'gi'", "'s'"],
     "few": ["0", "1", "2", "3", "-1", "-2", "5", "8"],
     "places": ["0", "1", "2", "-1", "3"],
     "part": ["'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'week'", "'dow'",
@@ -347,7 +348,7 @@ RULES = {
         2 concat({text}, {text}, {int})
         1 concat_ws({literal:text}, {text}, {text}, {text})
         2 regexp_replace({text}, {regex}, {literal:text})
-        1 regexp_replace({text}, {regex}, '[\\1]', {flags})
+        1 regexp_replace({text}, {regex}, '[\\1]', {more_flags})
         1 array_to_string({list}, {literal:text})
         2 {texts}[{few}]
         1 st['y']

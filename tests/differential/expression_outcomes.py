@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Difference:
     row: str = ""
     rows: tuple[int, ...] = ()  # that differ
     inputs: tuple[Any, ...] = ()  # of each operand, its values of all rows, or None
+    columns: dict[str, list[Any]] = field(default_factory=dict)  # that it reads
 
     def operands(self) -> list[tuple[Any, ...]]:
         """The operands' values of each row that differs."""
@@ -108,7 +109,8 @@ def shape(kind: pa.DataType) -> str:
 
 
 def column(array: pa.ChunkedArray) -> Outcome:
-    return Outcome(value=shown(array.combine_chunks()), kind=shape(array.type))
+    values = [value for chunk in array.chunks for value in shown(chunk)]
+    return Outcome(value=values, kind=shape(array.type))
 
 
 def differ(ours: Outcome, theirs: Outcome) -> str | None:
@@ -199,8 +201,17 @@ class Engines:
         ours, theirs = again(node)
         rows = _rows(ours, theirs)
         inputs = tuple(self._known(child) for child in node.children) if rows else ()
-        shown_row = self._row(node, ours, theirs, rows)
-        return Difference(self.seed, verb, kind, node, ours, theirs, shown_row, rows, inputs)
+        columns = self._columns(node)
+        shown_row = _row(columns, ours, theirs, rows)
+        return Difference(
+            self.seed, verb, kind, node, ours, theirs, shown_row, rows, inputs, columns
+        )
+
+    def _columns(self, node: Node) -> dict[str, list[Any]]:
+        """Those that the expression reads, with their values."""
+        used = {leaf.template.split(".")[0] for leaf in node.nodes() if not leaf.children}
+        names = [name for name in self.table.column_names if name in used]
+        return {name: column(self.table[name]).value for name in names}
 
     def _known(self, node: Node) -> Any:
         if node.kind in WORDS:
@@ -208,21 +219,17 @@ class Engines:
         ours, theirs = self.value(node)
         return theirs.value if theirs.error is None else ours.value
 
-    def _row(self, node: Node, ours: Outcome, theirs: Outcome, rows: tuple[int, ...]) -> str:
-        """The first row that differs, with the columns that the expression reads."""
-        if not rows:
-            return ""
-        used = {leaf.template.split(".")[0] for leaf in node.nodes() if not leaf.children}
-        given = {
-            name: shown(self.table[name].slice(rows[0], 1).combine_chunks())[0]
-            for name in self.table.column_names
-            if name in used
-        }
-        pair = f"{ours.value[rows[0]]!r} and {theirs.value[rows[0]]!r}, " if ours.kind else ""
-        return f"{pair}{len(rows)} rows: {given}"
-
     def close(self) -> None:
         shutil.rmtree(Path(self.path), ignore_errors=True)
+
+
+def _row(columns: dict[str, list[Any]], ours: Outcome, theirs: Outcome, rows: Any) -> str:
+    """The first row that differs, with what it is made from."""
+    if not rows:
+        return ""
+    given = {name: values[rows[0]] for name, values in columns.items()}
+    pair = f"{ours.value[rows[0]]!r} and {theirs.value[rows[0]]!r}, " if ours.kind else ""
+    return f"{pair}{len(rows)} rows: {given}"
 
 
 def _rows(ours: Outcome, theirs: Outcome) -> tuple[int, ...]:
@@ -261,6 +268,8 @@ LEAVES = {"int": "i32", "float": "f64", "dec": "dec", "bool": "b", "text": "t", 
 
 def _smaller(node: Node, slot: str | None) -> Iterator[Node]:
     """Forms with a part replaced by what lies below it or by a column, the largest steps first."""
+    if node.is_literal and node.kind == "int" and node.template != "1":
+        yield Node("int", "1", is_literal=True)
     if not node.children:
         return
     for child in node.children:
