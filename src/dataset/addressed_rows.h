@@ -12,8 +12,9 @@
 
 namespace glaive::dataset {
 
-// The rows at addresses (fragment id << 32 | physical row) that ascend, repeats allowed. REQUIRES:
-// InitCompute(), and fewer than 2^32 addresses of rows that there are.
+// The rows at addresses (fragment id << 32 | physical row) that ascend, repeats allowed; TooLarge
+// (core/pieces.h) where several take more than a batch should. REQUIRES: InitCompute(), and fewer
+// than 2^32 addresses of rows that there are.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadRows(
     const read::Snapshot& snapshot, const std::shared_ptr<const read::Projection>& projection,
     std::span<const uint64_t> addresses);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <arrow/extension_type.h>
+#include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
@@ -97,6 +98,12 @@ uint64_t BytesOf(const arrow::ArrayData& array, const arrow::DataType& type, int
 
 uint64_t ArrayBytes(const arrow::ArrayData& array, int64_t begin, int64_t end) {
   return BytesOf(array, *array.type, begin, end);
+}
+
+uint64_t BatchBytes(const arrow::RecordBatch& batch) {
+  uint64_t bytes = 0;
+  for (const auto& column : batch.column_data()) bytes += ArrayBytes(*column, 0, batch.num_rows());
+  return bytes;
 }
 
 }  // namespace glaive::dataset

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <arrow/array/data.h>
+#include <arrow/type_fwd.h>
 
 namespace glaive::dataset {
 
@@ -10,5 +11,7 @@ namespace glaive::dataset {
 // values and offsets, whatever lies behind nulls. Nothing was validated, and wrong offsets give no
 // more than a wrong sum.
 uint64_t ArrayBytes(const arrow::ArrayData& array, int64_t begin, int64_t end);
+// Of all rows of all columns.
+uint64_t BatchBytes(const arrow::RecordBatch& batch);
 
 }  // namespace glaive::dataset

@@ -71,6 +71,57 @@ TEST(BatchCutterTest, AnyCuttingGivesTheSameSizes) {
   }
 }
 
+// Rows of texts that are as long as said.
+std::shared_ptr<arrow::RecordBatch> Texts(const std::vector<size_t>& lengths) {
+  arrow::StringBuilder builder;
+  for (const size_t length : lengths) EXPECT_TRUE(builder.Append(std::string(length, 'x')).ok());
+  return arrow::RecordBatch::Make(arrow::schema({arrow::field("s", arrow::utf8())}),
+                                  static_cast<int64_t>(lengths.size()),
+                                  {builder.Finish().ValueOrDie()});
+}
+
+TEST(BatchCutterTest, WhatOffsetsDoNotReachComesInTheNextBatch) {
+  BatchCutter cutter(1000, true, /*reach=*/100);
+  // More than a batch holds does not wait for more rows.
+  cutter.Add(Texts({40, 40}));
+  EXPECT_EQ(cutter.Next(false).ValueOrDie(), nullptr);
+  cutter.Add(Texts({30, 30, 30}));
+  EXPECT_EQ(cutter.Next(false).ValueOrDie()->num_rows(), 2);
+  EXPECT_EQ(cutter.Next(false).ValueOrDie(), nullptr);
+  cutter.Add(Texts({5}));
+  EXPECT_EQ(cutter.Next(false).ValueOrDie(), nullptr);
+  EXPECT_EQ(cutter.Next(true).ValueOrDie()->num_rows(), 4);
+  EXPECT_EQ(cutter.Next(true).ValueOrDie(), nullptr);
+}
+
+TEST(BatchCutterTest, NoRowIsLostWhereOffsetsDoNotReach) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 200; ++round) {
+    const auto max_rows = static_cast<int64_t>(1 + random() % 30);
+    BatchCutter cutter(max_rows, true, /*reach=*/100);
+    std::vector<size_t> expected;
+    std::vector<size_t> lengths;
+    const auto drain = [&](bool is_last) {
+      while (const auto batch = cutter.Next(is_last).ValueOrDie()) {
+        EXPECT_LE(batch->num_rows(), max_rows);
+        const auto& texts = static_cast<const arrow::StringArray&>(*batch->column(0));
+        for (int64_t i = 0; i < texts.length(); ++i) {
+          lengths.push_back(static_cast<size_t>(texts.value_length(i)));
+        }
+      }
+    };
+    for (int i = 0; i < 10; ++i) {
+      std::vector<size_t> input(random() % 20);
+      for (size_t& length : input) length = random() % 40;
+      expected.insert(expected.end(), input.begin(), input.end());
+      cutter.Add(Texts(input));
+      drain(false);
+    }
+    drain(true);
+    EXPECT_EQ(lengths, expected);
+  }
+}
+
 TEST(BatchCutterTest, RowsWithoutColumnsAreCountedToo) {
   BatchCutter cutter(10, true);
   const auto schema = arrow::schema(arrow::FieldVector{});

@@ -9,7 +9,9 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "core/pieces.h"
 #include "read/fragment_reader.h"
+#include "read/row_pieces.h"
 
 namespace glaive::dataset {
 namespace {
@@ -19,14 +21,20 @@ using Reader = std::shared_ptr<const read::FragmentReader>;
 
 constexpr uint64_t kBudget = uint64_t{512} << 20;
 constexpr uint64_t kBatchBytes = uint64_t{2} << 20;
-constexpr uint64_t kMinBatchRows = 1024;
 constexpr uint64_t kMaxBatchRows = uint64_t{64} << 10;
 
-uint64_t BatchRows(const ColumnJob& job, const read::FragmentReader& rows) {
-  if (job.batch_rows != 0) return job.batch_rows;
-  const auto fitting =
-      static_cast<uint64_t>(static_cast<double>(kBatchBytes) / std::max(rows.BytesPerRow(), 1.0));
-  return std::clamp(fitting, kMinBatchRows, kMaxBatchRows);
+// Physical rows at a time: what is read of them may take about so many bytes.
+read::PieceLimits LimitsOf(const ColumnJob& job) {
+  const uint64_t min_rows = std::max<uint64_t>(job.batch_rows, 1);
+  const uint64_t max_rows = job.batch_rows == 0 ? kMaxBatchRows : job.batch_rows;
+  return {.bytes = kBatchBytes, .min_rows = min_rows, .max_rows = max_rows};
+}
+
+uint64_t RowsFrom(const ColumnJob& job, const read::FragmentReader& rows, uint64_t begin) {
+  const RowRange left{begin, rows.physical_rows()};
+  const uint64_t fit = read::RowsWithin({&left, 1}, LimitsOf(job),
+                                        [&](uint64_t row) { return rows.SizeFrom(row); });
+  return std::min(fit, left.size());
 }
 
 arrow::Result<ColumnFileWriter> OpenWriter(const ColumnJob& job, const wire::DataFragment& fragment,
@@ -37,9 +45,38 @@ arrow::Result<ColumnFileWriter> OpenWriter(const ColumnJob& job, const wire::Dat
                                 rows.physical_rows());
 }
 
-arrow::Result<Batch> ReadLive(const read::FragmentReader& rows, RowRange physical) {
-  return rows.Read(rows.deletions().LiveRanges(physical));
-}
+// Some physical rows of a fragment, a piece at a time: read, computed on and written.
+class RowsInPieces {
+ public:
+  RowsInPieces(const ColumnJob& job, Reader rows, RowRange physical)
+      : rows_(std::move(rows)),
+        physical_(physical),
+        most_bytes_(read::MostBytes(LimitsOf(job))),
+        pieces_(physical.size(), [physical](uint64_t) { return physical.size(); }) {}
+
+  bool at_end() const { return pieces_.at_end(); }
+  // Of the piece that was read last.
+  const RowRange& range() const { return range_; }
+
+  // The live rows of the next piece, as `compute` makes them, if there are any.
+  arrow::Result<Batch> Next(const ComputeBatch& compute) {
+    return pieces_.Next([&](Piece piece) -> arrow::Result<Batch> {
+      range_ = {physical_.begin + piece.begin, physical_.begin + piece.begin + piece.size};
+      const uint64_t most = piece.is_single() ? UINT64_MAX : most_bytes_;
+      ARROW_ASSIGN_OR_RAISE(Batch batch,
+                            rows_->Read(rows_->deletions().LiveRanges(range_), most));
+      if (!compute || batch->num_rows() == 0) return batch;
+      return compute(batch);
+    });
+  }
+
+ private:
+  Reader rows_;
+  RowRange physical_;
+  uint64_t most_bytes_;
+  RowRange range_;
+  Pieces pieces_;
+};
 
 // One fragment after the other on this thread; waits for nobody.
 arrow::Result<ColumnFile> ComputeHere(const ColumnJob& job, const wire::DataFragment& fragment,
@@ -47,14 +84,14 @@ arrow::Result<ColumnFile> ComputeHere(const ColumnJob& job, const wire::DataFrag
   ARROW_ASSIGN_OR_RAISE(const Reader rows,
                         read::FragmentReader::Open(job.snapshot, fragment, job.inputs));
   ARROW_ASSIGN_OR_RAISE(ColumnFileWriter writer, OpenWriter(job, fragment, *rows));
-  const uint64_t step = BatchRows(job, *rows);
-  for (uint64_t begin = 0; begin < rows->physical_rows(); begin += step) {
-    const RowRange physical{begin, std::min(begin + step, rows->physical_rows())};
-    ARROW_ASSIGN_OR_RAISE(Batch batch, ReadLive(*rows, physical));
-    if (batch->num_rows() > 0) {
-      ARROW_ASSIGN_OR_RAISE(batch, compute(batch));
+  for (uint64_t begin = 0; begin < rows->physical_rows();) {
+    const uint64_t end = begin + RowsFrom(job, *rows, begin);
+    RowsInPieces pieces(job, rows, {begin, end});
+    while (!pieces.at_end()) {
+      ARROW_ASSIGN_OR_RAISE(const Batch batch, pieces.Next(compute));
+      ARROW_RETURN_NOT_OK(writer.Write(pieces.range().size(), batch));
     }
-    ARROW_RETURN_NOT_OK(writer.Write(physical.size(), batch));
+    begin = end;
   }
   return std::move(writer).Finish();
 }
@@ -67,31 +104,38 @@ arrow::Result<ColumnFile> ComputePipelined(const ColumnJob& job, const wire::Dat
   ARROW_ASSIGN_OR_RAISE(const Reader rows,
                         read::FragmentReader::Open(job.snapshot, fragment, job.inputs));
   ARROW_ASSIGN_OR_RAISE(ColumnFileWriter writer, OpenWriter(job, fragment, *rows));
-  const uint64_t step = BatchRows(job, *rows);
+  uint64_t begin = 0;
   uint64_t next_batch = 0;
   const auto next = [&]() -> arrow::Result<std::optional<WorkUnit>> {
+    if (begin >= rows->physical_rows()) return std::nullopt;
     const uint64_t index = next_batch++;
-    if (index * step >= rows->physical_rows()) return std::nullopt;
-    const RowRange physical{index * step, std::min((index + 1) * step, rows->physical_rows())};
-    auto batch = std::make_shared<Batch>();
-    const auto run = [&anywhere, rows, physical, batch]() -> arrow::Status {
-      ARROW_ASSIGN_OR_RAISE(*batch, ReadLive(*rows, physical));
-      if (anywhere && (*batch)->num_rows() > 0) {
-        ARROW_ASSIGN_OR_RAISE(*batch, anywhere(*batch));
-      }
-      return arrow::Status::OK();
+    const RowRange physical{begin, begin + RowsFrom(job, *rows, begin)};
+    begin = physical.end;
+    struct State {
+      RowsInPieces pieces;
+      Batch batch;
+      uint64_t num_done;  // pieces
     };
-    const auto emit = [&, physical, index, batch]() -> arrow::Status {
-      if (in_turn && (*batch)->num_rows() > 0) {
-        ARROW_ASSIGN_OR_RAISE(*batch, in_turn(index, *batch));
+    const auto state = std::make_shared<State>(State{RowsInPieces(job, rows, physical), {}, 0});
+    const auto run = [&anywhere, state] {
+      return state->pieces.Next(anywhere).Value(&state->batch);
+    };
+    const auto emit = [&, index, state]() -> arrow::Status {
+      // The number of a piece behind the first is that of no batch.
+      const uint64_t number = index | state->num_done++ << 32;
+      if (in_turn && state->batch->num_rows() > 0) {
+        ARROW_ASSIGN_OR_RAISE(state->batch, in_turn(number, state->batch));
       }
-      ARROW_RETURN_NOT_OK(writer.Write(physical.size(), *batch));
+      ARROW_RETURN_NOT_OK(writer.Write(state->pieces.range().size(), state->batch));
+      state->batch = nullptr;
       if (!job.progress) return arrow::Status::OK();
       return job.progress({.rows = writer.rows(), .total_rows = rows->physical_rows()});
     };
-    const auto bytes = static_cast<uint64_t>(static_cast<double>(physical.size()) *
-                                             std::max(rows->BytesPerRow(), 1.0));
-    return WorkUnit{bytes, run, emit};
+    const double bytes =
+        static_cast<double>(physical.size()) * rows->SizeFrom(physical.begin).bytes;
+    return WorkUnit{static_cast<uint64_t>(std::clamp(bytes, static_cast<double>(physical.size()),
+                                                     static_cast<double>(kBudget))),
+                    run, emit, [state] { return !state->pieces.at_end(); }};
   };
   MemoryBudget budget(kBatchBytes * 16);
   ARROW_RETURN_NOT_OK(RunInOrder(ProcessExecutor(), budget, next));

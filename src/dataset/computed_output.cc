@@ -7,6 +7,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "core/pieces.h"
 #include "query/filter.h"
 #include "read/projection.h"
 
@@ -45,6 +46,20 @@ arrow::Result<std::shared_ptr<const ComputedOutput>> ComputedOutput::Make(
   if (options.with_row_address) fields.push_back(read::ArrowField(read::SystemColumn::kRowAddress));
   output->schema_ = arrow::schema(std::move(fields));
   return output;
+}
+
+arrow::Result<arrow::RecordBatchVector> ComputedOutput::ApplyInPieces(
+    const arrow::RecordBatch& batch) const {
+  arrow::RecordBatchVector results;
+  const auto num_rows = static_cast<uint64_t>(batch.num_rows());
+  Pieces pieces(num_rows, [num_rows](uint64_t) { return num_rows; });
+  while (!pieces.at_end()) {
+    ARROW_ASSIGN_OR_RAISE(results.emplace_back(), pieces.Next([&](Piece piece) {
+      return Apply(*batch.Slice(static_cast<int64_t>(piece.begin),
+                                static_cast<int64_t>(piece.size)));
+    }));
+  }
+  return results;
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ComputedOutput::Apply(

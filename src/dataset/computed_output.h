@@ -24,7 +24,10 @@ class ComputedOutput {
   const std::vector<std::string>& inputs() const { return inputs_; }
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
 
+  // TooLarge (core/pieces.h) where functions make too much of several rows.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Apply(const arrow::RecordBatch& batch) const;
+  // As many batches as it takes.
+  arrow::Result<arrow::RecordBatchVector> ApplyInPieces(const arrow::RecordBatch& batch) const;
 
  private:
   ComputedOutput() = default;

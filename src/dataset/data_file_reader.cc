@@ -14,6 +14,7 @@
 #include "file/page_description.h"
 #include "glaive/file.h"
 #include "io/object_store.h"
+#include "read/row_pieces.h"
 
 namespace glaive {
 namespace {
@@ -21,24 +22,14 @@ namespace {
 // Small batches are cut out of pieces of about this size: a page is decoded in blocks, and every
 // read of a few rows would decode whole ones. Columns that are stored in next to nothing are
 // limited by rows.
-constexpr double kPieceBytes = 8 << 20;
-constexpr double kMaxPieceRows = 128 << 10;
+constexpr uint64_t kPieceBytes = 8 << 20;
+constexpr uint64_t kMaxPieceRows = 128 << 10;
 
 // A top-level field, and the columns of the file that its leaves are.
 struct FieldColumns {
   std::shared_ptr<arrow::Field> field;
   std::vector<encoding::LeafPath> leaves;
   uint32_t first_column = 0;
-};
-
-// What is read of a file. Shared by the batch readers, which may outlive the DataFileReader.
-struct Projection {
-  std::shared_ptr<file::FileReader> file;
-  std::vector<FieldColumns> fields;
-  std::shared_ptr<arrow::Schema> schema;
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows) const;
-  double BytesPerRow() const;
 };
 
 std::vector<file::ColumnRead> ColumnReads(const std::vector<FieldColumns>& fields) {
@@ -51,9 +42,22 @@ std::vector<file::ColumnRead> ColumnReads(const std::vector<FieldColumns>& field
   return reads;
 }
 
+// What is read of a file. Shared by the batch readers, which may outlive the DataFileReader.
+struct Projection {
+  std::shared_ptr<file::FileReader> file;
+  std::vector<FieldColumns> fields;
+  std::shared_ptr<arrow::Schema> schema;
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows,
+                                                          uint64_t most_bytes) const;
+  file::FileReader::RowSize SizeFrom(uint64_t row) const {
+    return file->SizeFrom(ColumnReads(fields), row);
+  }
+};
+
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Projection::Read(
-    std::span<const RowRange> rows) const {
-  ARROW_ASSIGN_OR_RAISE(auto leaves, file->ReadColumns(ColumnReads(fields), rows));
+    std::span<const RowRange> rows, uint64_t most_bytes) const {
+  ARROW_ASSIGN_OR_RAISE(auto leaves, file->ReadColumns(ColumnReads(fields), rows, most_bytes));
   std::vector<std::shared_ptr<arrow::Array>> arrays;
   auto next = std::make_move_iterator(leaves.begin());
   for (const FieldColumns& field : fields) {
@@ -63,12 +67,6 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Projection::Read(
     next = end;
   }
   return arrow::RecordBatch::Make(schema, static_cast<int64_t>(CountRows(rows)), std::move(arrays));
-}
-
-double Projection::BytesPerRow() const {
-  std::vector<uint32_t> columns;
-  for (const file::ColumnRead& read : ColumnReads(fields)) columns.push_back(read.column);
-  return file->BytesPerRow(columns);
 }
 
 // The fields of a file that are asked for, all where nothing is said.
@@ -107,26 +105,29 @@ arrow::Result<Projection> Project(std::shared_ptr<file::FileReader> file,
   return projection;
 }
 
-// Batches of the rows of some ranges, read a piece at a time.
+// Batches of the rows of some ranges, read a piece at a time. One ends early where its rows decode
+// to more than a batch may hold.
 class FileBatches final : public arrow::RecordBatchReader {
  public:
   FileBatches(std::shared_ptr<const Projection> projection, std::vector<RowRange> rows,
               uint64_t batch_size)
-      : projection_(std::move(projection)), rows_(std::move(rows)), batch_size_(batch_size) {
-    const double bytes_per_row = std::max(projection_->BytesPerRow(), kPieceBytes / kMaxPieceRows);
-    const double rows_of_piece = kPieceBytes / bytes_per_row;
-    piece_size_ =
-        std::max<uint64_t>(1, static_cast<uint64_t>(rows_of_piece) / batch_size) * batch_size;
-  }
+      : projection_(std::move(projection)),
+        batch_size_(batch_size),
+        pieces_(*projection_, std::move(rows),
+                {.bytes = kPieceBytes,
+                 .min_rows = batch_size,
+                 .max_rows = std::max(kMaxPieceRows, batch_size),
+                 .multiple = batch_size}) {}
 
   std::shared_ptr<arrow::Schema> schema() const override { return projection_->schema; }
 
   arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
     batch->reset();
     if (piece_ == nullptr || offset_ == piece_->num_rows()) {
-      const std::vector<RowRange> rows = NextRows();
-      if (rows.empty()) return arrow::Status::OK();
-      ARROW_ASSIGN_OR_RAISE(piece_, projection_->Read(rows));
+      if (pieces_.at_end()) return arrow::Status::OK();
+      ARROW_ASSIGN_OR_RAISE(piece_, pieces_.Next([](std::shared_ptr<arrow::RecordBatch> rows) {
+        return arrow::Result(std::move(rows));
+      }));
       offset_ = 0;
     }
     *batch = piece_->Slice(offset_, static_cast<int64_t>(batch_size_));
@@ -135,26 +136,9 @@ class FileBatches final : public arrow::RecordBatchReader {
   }
 
  private:
-  // The next `piece_size_` rows, or what is left of them.
-  std::vector<RowRange> NextRows() {
-    std::vector<RowRange> next;
-    uint64_t missing = piece_size_;
-    for (; next_range_ < rows_.size() && missing > 0; ++next_range_) {
-      RowRange& range = rows_[next_range_];
-      const uint64_t size = std::min(range.size(), missing);
-      if (size > 0) next.push_back({range.begin, range.begin + size});
-      missing -= size;
-      range.begin += size;
-      if (range.size() > 0) break;
-    }
-    return next;
-  }
-
   std::shared_ptr<const Projection> projection_;
-  std::vector<RowRange> rows_;
-  size_t next_range_ = 0;
   uint64_t batch_size_;
-  uint64_t piece_size_;
+  read::RowPieces<Projection> pieces_;
   std::shared_ptr<arrow::RecordBatch> piece_;
   int64_t offset_ = 0;  // in piece_
 };

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "core/pieces.h"
 #include "dataset/addressed_rows.h"
 #include "dataset/dataset_state.h"
 #include "dataset/hidden_rows.h"
@@ -116,22 +117,26 @@ class MergeAttempt {
                                                    {.columns = condition.target_columns()}));
     }
     std::vector<MatchedRow> kept;
-    for (size_t begin = 0; begin < rows.size(); begin += kConditionRows) {
-      const std::span part(rows.data() + begin, std::min(kConditionRows, rows.size() - begin));
-      std::vector<uint32_t> source_rows;
-      std::vector<uint64_t> addresses;
-      for (const MatchedRow& row : part) {
-        source_rows.push_back(row.source_row);
-        addresses.push_back(row.address);
-      }
-      ARROW_ASSIGN_OR_RAISE(const auto source, source_.Take(source_rows));
-      std::shared_ptr<arrow::RecordBatch> target = source;
-      if (projection != nullptr) {
-        ARROW_ASSIGN_OR_RAISE(target, ReadRows(snapshot_, projection, addresses));
-      }
-      ARROW_ASSIGN_OR_RAISE(const auto passed, condition.Select(*source, *target));
-      for (const uint32_t position : passed) kept.push_back(part[position]);
-      if (options_.progress) ARROW_RETURN_NOT_OK(options_.progress({.rows = begin}));
+    Pieces pieces(rows.size(), [](uint64_t) { return kConditionRows; });
+    while (!pieces.at_end()) {
+      ARROW_RETURN_NOT_OK(pieces.Next([&](Piece piece) -> arrow::Status {
+        const auto part = std::span(rows).subspan(piece.begin, piece.size);
+        std::vector<uint32_t> source_rows;
+        std::vector<uint64_t> addresses;
+        for (const MatchedRow& row : part) {
+          source_rows.push_back(row.source_row);
+          addresses.push_back(row.address);
+        }
+        ARROW_ASSIGN_OR_RAISE(const auto source, source_.Take(source_rows));
+        std::shared_ptr<arrow::RecordBatch> target = source;
+        if (projection != nullptr) {
+          ARROW_ASSIGN_OR_RAISE(target, ReadRows(snapshot_, projection, addresses));
+        }
+        ARROW_ASSIGN_OR_RAISE(const auto passed, condition.Select(*source, *target));
+        for (const uint32_t position : passed) kept.push_back(part[position]);
+        return arrow::Status::OK();
+      }));
+      if (options_.progress) ARROW_RETURN_NOT_OK(options_.progress({.rows = pieces.done()}));
     }
     rows = std::move(kept);
     return arrow::Status::OK();

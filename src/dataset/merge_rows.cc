@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "core/pieces.h"
 #include "dataset/addressed_rows.h"
 #include "wire/schema.h"
 
@@ -156,20 +157,33 @@ arrow::Result<WrittenFragments> WriteMergedRows(const read::Snapshot& snapshot,
                                               .progress = options.progress}));
   const size_t batch_rows = rows.BatchRows();
   MemoryBudget budget(kBudget);
+  // A unit is rows of a sensible size together, or fewer at a time where they are larger than others.
+  const auto work_on = [&writer](size_t num_rows, auto make) {
+    struct State {
+      Pieces pieces;
+      RecordBatchPtr batch;
+    };
+    const auto state = std::make_shared<State>(
+        State{Pieces(num_rows, [num_rows](uint64_t) { return num_rows; }), nullptr});
+    return WorkUnit{static_cast<uint64_t>(kBatchBytes),
+                    [state, make] { return state->pieces.Next(make).Value(&state->batch); },
+                    [&writer, state] { return writer.Write(*std::exchange(state->batch, nullptr)); },
+                    [state] { return !state->pieces.at_end(); }};
+  };
   const auto next = [&]() -> arrow::Result<std::optional<WorkUnit>> {
     if (replacing.empty() && inserted.empty()) return std::nullopt;
-    const auto batch = std::make_shared<RecordBatchPtr>();
-    const auto emit = [&writer, batch] { return writer.Write(*std::exchange(*batch, nullptr)); };
     if (!replacing.empty()) {
       const auto part = replacing.first(std::min(batch_rows, replacing.size()));
       replacing = replacing.subspan(part.size());
-      return WorkUnit{static_cast<uint64_t>(kBatchBytes),
-                      [&rows, part, batch] { return rows.Replace(part).Value(batch.get()); }, emit};
+      return work_on(part.size(), [&rows, part](Piece piece) {
+        return rows.Replace(part.subspan(piece.begin, piece.size));
+      });
     }
     const auto part = inserted.first(std::min(batch_rows, inserted.size()));
     inserted = inserted.subspan(part.size());
-    return WorkUnit{static_cast<uint64_t>(kBatchBytes),
-                    [&rows, part, batch] { return rows.Insert(part).Value(batch.get()); }, emit};
+    return work_on(part.size(), [&rows, part](Piece piece) {
+      return rows.Insert(part.subspan(piece.begin, piece.size));
+    });
   };
   ARROW_RETURN_NOT_OK(RunInOrder(ProcessExecutor(), budget, next));
   return std::move(writer).Finish();

@@ -27,7 +27,8 @@ class MergedRows {
   // The source's columns are the table's, or parts of its structs.
   static arrow::Result<MergedRows> Make(read::Snapshot snapshot, MergeSource source);
 
-  // All columns of the table, in its order.
+  // All columns of the table, in its order; TooLarge (core/pieces.h) where several rows take more
+  // than a batch should.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Replace(
       std::span<const MatchedRow> rows) const;
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Insert(std::span<const uint32_t> rows) const;

@@ -8,9 +8,10 @@
 #include <arrow/util/byte_size.h>
 
 #include "core/error.h"
+#include "core/too_large.h"
+#include "dataset/gather.h"
 #include "dataset/input_stream.h"
 #include "query/array_rows.h"
-#include "query/select_rows.h"
 
 namespace glaive::dataset {
 namespace {
@@ -19,6 +20,8 @@ using RecordBatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
 // Small batches are joined up to so many bytes: rows are gathered from each batch by itself.
 constexpr int64_t kJoinedBytes = int64_t{64} << 20;
+// Rows that are taken at once may take so many, unless it is one.
+constexpr uint64_t kMostTaken = uint64_t{64} << 20;
 
 }  // namespace
 
@@ -125,34 +128,17 @@ double MergeSource::BytesPerRow() const {
 }
 
 arrow::Result<RecordBatchPtr> MergeSource::Take(std::span<const uint32_t> rows) const {
-  if (batches_.size() == 1) return query::SelectRows(batches_.front(), rows);
-  if (rows.empty() || batches_.empty()) return arrow::RecordBatch::MakeEmpty(schema_);
-  // Of each batch what is asked of it, then all of it in order.
-  std::vector<std::vector<uint32_t>> of_batch(batches_.size());
-  std::vector<std::pair<uint32_t, uint32_t>> places;  // batch, position among its rows
+  std::vector<RowPlace> places;
   places.reserve(rows.size());
   for (const uint32_t row : rows) {
     const auto after = std::ranges::upper_bound(starts_, uint64_t{row});
     const auto batch = static_cast<uint32_t>(after - starts_.begin() - 1);
-    places.emplace_back(batch, static_cast<uint32_t>(of_batch[batch].size()));
-    of_batch[batch].push_back(static_cast<uint32_t>(row - starts_[batch]));
+    places.push_back({batch, static_cast<uint32_t>(row - starts_[batch])});
   }
-  arrow::RecordBatchVector parts;
-  std::vector<uint32_t> first_of(batches_.size());
-  uint32_t num_rows = 0;
-  for (size_t i = 0; i < batches_.size(); ++i) {
-    first_of[i] = num_rows;
-    if (of_batch[i].empty()) continue;
-    ARROW_ASSIGN_OR_RAISE(auto part, query::SelectRows(batches_[i], of_batch[i]));
-    num_rows += static_cast<uint32_t>(of_batch[i].size());
-    parts.push_back(std::move(part));
+  if (CountGatherable(batches_, places, {.bytes = kMostTaken}) < places.size()) {
+    return TooLarge("{} rows of a merge take more than {} bytes", rows.size(), kMostTaken);
   }
-  if (parts.size() == 1) return parts.front();
-  ARROW_ASSIGN_OR_RAISE(const auto joined, query::JoinRows(schema_, parts));
-  std::vector<uint32_t> order;
-  order.reserve(rows.size());
-  for (const auto& [batch, position] : places) order.push_back(first_of[batch] + position);
-  return query::SelectRows(joined, order);
+  return GatherRows(schema_, batches_, places);
 }
 
 }  // namespace glaive::dataset

@@ -29,7 +29,8 @@ class MergeSource {
   uint64_t num_rows() const { return starts_.back(); }
   double BytesPerRow() const;
 
-  // Some rows in the order asked, repeats allowed. REQUIRES: InitCompute()
+  // Some rows in the order asked, repeats allowed; TooLarge (core/pieces.h) where several take more
+  // than a batch should. REQUIRES: InitCompute()
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(std::span<const uint32_t> rows) const;
   // The same of some columns.
   arrow::Result<MergeSource> Select(const std::vector<int>& columns) const;

@@ -241,23 +241,32 @@ std::shared_ptr<arrow::Schema> SearchSchema(const Dataset& dataset) {
 bool IsFound(const std::string& column) { return column == kDistance || column == kQueryIndex; }
 
 // Columns of the table, and of what was found, for the rows that were found.
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> Complete(const Dataset& dataset,
-                                                            const arrow::RecordBatch& found,
-                                                            std::vector<std::string> columns,
-                                                            const ScanOptions& options) {
+arrow::Result<arrow::RecordBatchVector> Complete(const Dataset& dataset,
+                                                 const arrow::RecordBatch& found,
+                                                 std::vector<std::string> columns,
+                                                 const ScanOptions& options) {
   std::erase_if(columns, IsFound);
   const auto& addresses = static_cast<const arrow::UInt64Array&>(*found.column(2));
   ARROW_ASSIGN_OR_RAISE(
       const auto table,
       TakeByAddress(dataset, {addresses.raw_values(), static_cast<size_t>(addresses.length())},
                     {std::move(columns), options.with_row_id, options.with_row_address}));
-  ARROW_ASSIGN_OR_RAISE(auto batch, table->CombineChunksToBatch());
-  for (const int column : {0, 1}) {
-    ARROW_ASSIGN_OR_RAISE(batch,
-                          batch->AddColumn(batch->num_columns(), found.schema()->field(column),
-                                           found.column(column)));
+  arrow::RecordBatchVector batches;
+  arrow::TableBatchReader reader(table);
+  int64_t begin = 0;
+  while (true) {
+    std::shared_ptr<arrow::RecordBatch> batch;
+    ARROW_RETURN_NOT_OK(reader.ReadNext(&batch));
+    if (batch == nullptr) return batches;
+    const int64_t num_rows = batch->num_rows();
+    for (const int column : {0, 1}) {
+      ARROW_ASSIGN_OR_RAISE(
+          batch, batch->AddColumn(batch->num_columns(), found.schema()->field(column),
+                                  found.column(column)->Slice(begin, num_rows)));
+    }
+    begin += num_rows;
+    batches.push_back(std::move(batch));
   }
-  return batch;
 }
 
 // The filter behind the search.
@@ -270,8 +279,14 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> FilterFound(
                         predicate.is_substrait
                             ? query::Filter::FromSubstrait(predicate.text, *schema)
                             : query::Filter::FromSql(predicate.text, *schema));
-  ARROW_ASSIGN_OR_RAISE(const auto rows, Complete(dataset, *found, filter->columns(), {}));
-  ARROW_ASSIGN_OR_RAISE(const auto passed, filter->Select(*rows));
+  ARROW_ASSIGN_OR_RAISE(const auto batches, Complete(dataset, *found, filter->columns(), {}));
+  std::vector<uint32_t> passed;
+  uint32_t first = 0;
+  for (const auto& batch : batches) {
+    ARROW_ASSIGN_OR_RAISE(const std::vector<uint32_t> of_batch, filter->Select(*batch));
+    for (const uint32_t row : of_batch) passed.push_back(first + row);
+    first += static_cast<uint32_t>(batch->num_rows());
+  }
   return query::SelectRows(found, passed);
 }
 
@@ -323,10 +338,13 @@ arrow::Result<std::unique_ptr<ScanStream>> NearestScan(const Dataset& dataset,
   const uint64_t begin = std::min(options.offset, rows);
   const uint64_t size = std::min(options.limit.value_or(UINT64_MAX), rows - begin);
   found = found->Slice(static_cast<int64_t>(begin), static_cast<int64_t>(size));
-  ARROW_ASSIGN_OR_RAISE(const auto batch, Complete(dataset, *found, output->inputs(), options));
-  ARROW_ASSIGN_OR_RAISE(auto result, output->Apply(*batch));
-  ARROW_ASSIGN_OR_RAISE(auto table,
-                        arrow::Table::FromRecordBatches(output->schema(), {std::move(result)}));
+  ARROW_ASSIGN_OR_RAISE(const auto batches, Complete(dataset, *found, output->inputs(), options));
+  arrow::RecordBatchVector results;
+  for (const auto& batch : batches) {
+    ARROW_ASSIGN_OR_RAISE(const auto made, output->ApplyInPieces(*batch));
+    results.insert(results.end(), made.begin(), made.end());
+  }
+  ARROW_ASSIGN_OR_RAISE(auto table, arrow::Table::FromRecordBatches(output->schema(), results));
   const auto batch_rows = static_cast<int64_t>(
       std::min<uint64_t>(options.batch_size.value_or(kDefaultBatchRows), INT64_MAX));
   return std::make_unique<TableStream>(std::move(table), batch_rows);

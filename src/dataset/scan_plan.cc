@@ -93,7 +93,10 @@ arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& opti
     plan.max_rows = options.limit.value_or(UINT64_MAX);
   }
   plan.unit_bytes = UnitBytes(options.read_ahead_bytes);
-  if (options.batch_size) plan.batch_size = *options.batch_size;
+  if (options.batch_size) {
+    plan.small_units = *options.batch_size < plan.batch_size;
+    plan.batch_size = *options.batch_size;
+  }
   return plan;
 }
 

@@ -27,8 +27,9 @@ struct ScanPlan {
   // Of all rows, before any filter. Rows outside are not decoded.
   uint64_t skip_rows = 0;
   uint64_t max_rows = UINT64_MAX;
-  uint64_t unit_bytes = uint64_t{4} << 20;  // about what a unit decodes
+  uint64_t unit_bytes = uint64_t{4} << 20;  // about what a unit decodes at a time
   uint64_t batch_size = 8192;               // units hold a multiple of it where they can
+  bool small_units = false;                 // few batches each, so that little is decoded at a time
   // What becomes of a unit's rows, if anything does, on the thread that read them.
   std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>(
       const std::shared_ptr<arrow::RecordBatch>&)>
@@ -36,13 +37,14 @@ struct ScanPlan {
 };
 
 // A scan as units of work: some rows of one fragment each, in order. Small fragments are opened
-// where they are read, so that many of them are opened at the same time.
+// where they are read, so that many of them are opened at the same time. Units are cut by what their
+// rows are expected to decode to; one that comes to more does a part of them at a time.
 class ScanUnits {
  public:
   using Sink = std::function<arrow::Status(std::shared_ptr<arrow::RecordBatch>)>;
 
-  // `sink` gets each unit's rows that pass, in order, on the calling thread.
-  ScanUnits(ScanPlan plan, Sink sink) : plan_(std::move(plan)), sink_(std::move(sink)) {}
+  // `sink` gets the rows of each unit that pass, in order, on the calling thread.
+  ScanUnits(ScanPlan plan, Sink sink);
 
   arrow::Result<std::optional<WorkUnit>> Next();
 
@@ -50,9 +52,11 @@ class ScanUnits {
   struct OpenFragment {
     std::shared_ptr<const read::FragmentScan> scan;
     std::vector<RowRange> rows;  // that are left
-    uint64_t rows_per_unit;
-    double bytes_per_row;
   };
+  class Unit;
+  // What the units of a scan have in common. They may be in work on several threads, and beyond the
+  // life of their source.
+  struct Shared;
 
   // Nothing behind the last one.
   arrow::Result<std::optional<table::Fragment>> NextFragment();
@@ -60,11 +64,13 @@ class ScanUnits {
   arrow::Status Begin(const wire::DataFragment& fragment, uint64_t live_rows_before);
   // The rows to read of a fragment, counted among those that the scan sees; nothing: all.
   arrow::Result<std::optional<RowRange>> WindowOf(const wire::DataFragment& fragment);
-  WorkUnit UnitOf(uint64_t bytes,
-                  std::function<arrow::Result<std::shared_ptr<arrow::RecordBatch>>()> read) const;
+  WorkUnit WorkOf(uint64_t bytes, std::shared_ptr<Unit> unit) const;
 
-  ScanPlan plan_;
+  std::shared_ptr<Shared> shared_;
+  const ScanPlan& plan_;  // the shared one
   Sink sink_;
+  uint64_t skip_rows_;  // that are left of the plan's
+  uint64_t max_rows_;
   size_t next_fragment_ = 0;
   std::optional<OpenFragment> open_;
   std::optional<WorkUnit> whole_fragment_;

@@ -33,13 +33,17 @@ class TableStream final : public ScanStream {
 };
 
 // All that is left of a scan.
-inline arrow::Result<std::shared_ptr<arrow::Table>> ReadAll(ScanStream& stream) {
+inline arrow::Result<arrow::RecordBatchVector> ReadBatches(ScanStream& stream) {
   arrow::RecordBatchVector batches;
   while (true) {
     ARROW_ASSIGN_OR_RAISE(auto batch, stream.Next());
-    if (batch == nullptr) break;
+    if (batch == nullptr) return batches;
     batches.push_back(std::move(batch));
   }
+}
+
+inline arrow::Result<std::shared_ptr<arrow::Table>> ReadAll(ScanStream& stream) {
+  ARROW_ASSIGN_OR_RAISE(auto batches, ReadBatches(stream));
   return arrow::Table::FromRecordBatches(stream.schema(), std::move(batches));
 }
 

@@ -11,13 +11,15 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "dataset/array_bytes.h"
 #include "dataset/dataset_state.h"
+#include "dataset/gather.h"
 #include "dataset/stable_rows.h"
 #include "dataset/take_by_address.h"
 #include "glaive/scan.h"
 #include "query/filter.h"
-#include "query/select_rows.h"
 #include "read/fragment_reader.h"
+#include "read/row_pieces.h"
 #include "read/row_ranges.h"
 
 namespace glaive {
@@ -25,7 +27,16 @@ namespace {
 
 using RecordBatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
+using dataset::BatchBytes;
+using dataset::CountGatherable;
+using dataset::GatherRows;
+using dataset::RowPlace;
+
 constexpr uint64_t kTakeBudget = uint64_t{256} << 20;
+// About what is decoded at a time of a fragment's rows.
+constexpr uint64_t kPieceBytes = uint64_t{64} << 20;
+// A result up to here is one batch.
+constexpr uint64_t kJoinedBytes = uint64_t{256} << 20;
 
 enum class Addressing : uint8_t { kLive, kPhysical };
 
@@ -40,8 +51,8 @@ struct FragmentRows {
 
 // What came of one fragment.
 struct TakenRows {
-  RecordBatchPtr batch;
-  std::vector<bool> deleted;  // of FragmentRows::rows; empty: none
+  arrow::RecordBatchVector batches;  // one behind the other
+  std::vector<bool> deleted;         // of FragmentRows::rows; empty: none
 };
 
 class Taker {
@@ -58,8 +69,8 @@ class Taker {
     ARROW_RETURN_NOT_OK(query::InitCompute());
     std::vector<TakenRows> taken(fragments.size());
     ARROW_RETURN_NOT_OK(ReadAll(fragments, taken));
-    ARROW_ASSIGN_OR_RAISE(auto batch, Arrange(fragments, taken, num_rows));
-    return arrow::Table::FromRecordBatches(projection_->schema, {std::move(batch)});
+    ARROW_ASSIGN_OR_RAISE(auto batches, Arrange(fragments, std::move(taken), num_rows));
+    return arrow::Table::FromRecordBatches(projection_->schema, std::move(batches));
   }
 
  private:
@@ -71,8 +82,26 @@ class Taker {
       if (next == fragments.size()) return std::nullopt;
       const size_t i = next++;
       return WorkUnit{
-          0, [this, &fragments, &taken, i] { return Read(fragments[i]).Value(&taken[i]); }};
+          BytesToRead(fragments[i]),
+          [this, &fragments, &taken, i] { return Read(fragments[i]).Value(&taken[i]); }};
     });
+  }
+
+  // About what is in work while rows of a fragment are read: their part of its files, and of what
+  // lies around them.
+  uint64_t BytesToRead(const FragmentRows& asked) const {
+    constexpr uint64_t kLeast = uint64_t{64} << 10;
+    const auto fragment = snapshot_.manifest->fragments.Find(asked.fragment_id);
+    if (!fragment) return kLeast;
+    const auto parsed = fragment->Parse();
+    if (!parsed.ok() || parsed->physical_rows == 0) return kLeast;
+    double bytes = 0;
+    for (const wire::DataFile& file : parsed->files) {
+      bytes += static_cast<double>(file.file_size_bytes);
+    }
+    const double part =
+        static_cast<double>(asked.rows.size()) / static_cast<double>(parsed->physical_rows);
+    return std::max(kLeast, static_cast<uint64_t>(bytes * std::min(part, 1.0)));
   }
 
   arrow::Result<TakenRows> Read(const FragmentRows& asked) const {
@@ -106,42 +135,92 @@ class Taker {
         if (!deleted) rows.push_back(row);
       }
     }
-    ARROW_ASSIGN_OR_RAISE(taken.batch, reader->Read(read::ToRanges(rows)));
+    read::RowPieces pieces(*reader, read::ToRanges(rows), {.bytes = kPieceBytes});
+    do {
+      ARROW_ASSIGN_OR_RAISE(taken.batches.emplace_back(),
+                            pieces.at_end() ? reader->Read({}, kPieceBytes)
+                                            : pieces.Next([](RecordBatchPtr batch) {
+                                                return arrow::Result(std::move(batch));
+                                              }));
+    } while (!pieces.at_end());
     return taken;
   }
 
-  // One batch, its rows in the order that they were asked for; deleted ones left out.
-  arrow::Result<RecordBatchPtr> Arrange(const std::vector<FragmentRows>& fragments,
-                                        const std::vector<TakenRows>& taken, size_t num_rows) {
-    constexpr uint32_t kNowhere = UINT32_MAX;
-    std::vector<uint32_t> order(num_rows, kNowhere);
-    std::vector<RecordBatchPtr> batches;
-    uint32_t next_row = 0;
+  // The rows in the order that they were asked for, deleted ones left out: one batch, unless that
+  // would take much.
+  arrow::Result<arrow::RecordBatchVector> Arrange(const std::vector<FragmentRows>& fragments,
+                                                  std::vector<TakenRows> taken, size_t num_rows) {
+    constexpr RowPlace kNowhere = {UINT32_MAX, UINT32_MAX};
+    std::vector<RowPlace> order(num_rows, kNowhere);
+    arrow::RecordBatchVector batches;
+    std::vector<RowPlace> place_of;
     for (size_t i = 0; i < fragments.size(); ++i) {
-      std::vector<uint32_t> row_of(fragments[i].rows.size());
-      for (size_t j = 0; j < row_of.size(); ++j) {
-        const bool deleted = !taken[i].deleted.empty() && taken[i].deleted[j];
-        row_of[j] = deleted ? kNowhere : next_row++;
+      place_of.assign(fragments[i].rows.size(), kNowhere);
+      auto batch = static_cast<uint32_t>(batches.size());
+      uint32_t row = 0;
+      for (size_t j = 0; j < place_of.size(); ++j) {
+        if (!taken[i].deleted.empty() && taken[i].deleted[j]) continue;
+        while (row == RowsOf(taken[i], batch - batches.size())) {
+          ++batch;
+          row = 0;
+        }
+        place_of[j] = {batch, row++};
       }
       for (size_t k = 0; k < fragments[i].wanted.size(); ++k) {
-        order[fragments[i].positions[k]] = row_of[fragments[i].wanted[k]];
+        order[fragments[i].positions[k]] = place_of[fragments[i].wanted[k]];
       }
-      batches.push_back(taken[i].batch);
+      for (auto& read : taken[i].batches) batches.push_back(std::move(read));
     }
     std::erase(order, kNowhere);
-    ARROW_ASSIGN_OR_RAISE(const RecordBatchPtr batch, Join(batches, next_row));
-    bool in_order = order.size() == next_row;
-    for (uint32_t i = 0; in_order && i < next_row; ++i) in_order = order[i] == i;
-    return in_order ? batch : query::SelectRows(batch, order);
+    if (batches.empty()) {
+      ARROW_ASSIGN_OR_RAISE(auto empty, arrow::RecordBatch::MakeEmpty(projection_->schema));
+      return arrow::RecordBatchVector{std::move(empty)};
+    }
+    if (IsInOrder(order, batches)) return Join(std::move(batches), order.size());
+    return Gather(batches, order);
   }
 
-  arrow::Result<RecordBatchPtr> Join(const std::vector<RecordBatchPtr>& batches, int64_t num_rows) {
-    if (batches.size() == 1) return batches[0];
-    if (projection_->schema->num_fields() == 0) {
-      return arrow::RecordBatch::Make(projection_->schema, num_rows, arrow::ArrayVector{});
+  static uint64_t RowsOf(const TakenRows& taken, size_t batch) {
+    return static_cast<uint64_t>(taken.batches[batch]->num_rows());
+  }
+
+  // Whether these are all rows, one after the other.
+  static bool IsInOrder(const std::vector<RowPlace>& order,
+                        const arrow::RecordBatchVector& batches) {
+    size_t next = 0;
+    for (uint32_t batch = 0; batch < batches.size(); ++batch) {
+      const auto rows = static_cast<uint32_t>(batches[batch]->num_rows());
+      for (uint32_t row = 0; row < rows; ++row, ++next) {
+        if (next == order.size() || order[next] != RowPlace{batch, row}) return false;
+      }
     }
-    if (batches.empty()) return arrow::RecordBatch::MakeEmpty(projection_->schema);
-    return arrow::ConcatenateRecordBatches(batches);
+    return next == order.size();
+  }
+
+  // What is large stays as it is: joining it would hold it twice.
+  arrow::Result<arrow::RecordBatchVector> Join(arrow::RecordBatchVector batches, size_t num_rows) {
+    if (batches.size() == 1) return batches;
+    if (projection_->schema->num_fields() == 0) {
+      return arrow::RecordBatchVector{arrow::RecordBatch::Make(
+          projection_->schema, static_cast<int64_t>(num_rows), arrow::ArrayVector{})};
+    }
+    uint64_t bytes = 0;
+    for (const auto& batch : batches) bytes += BatchBytes(*batch);
+    if (bytes > kJoinedBytes) return batches;
+    ARROW_ASSIGN_OR_RAISE(auto joined, arrow::ConcatenateRecordBatches(batches));
+    return arrow::RecordBatchVector{std::move(joined)};
+  }
+
+  arrow::Result<arrow::RecordBatchVector> Gather(const arrow::RecordBatchVector& batches,
+                                                 std::span<const RowPlace> order) {
+    arrow::RecordBatchVector gathered;
+    do {
+      const size_t count = CountGatherable(batches, order, {.bytes = kJoinedBytes});
+      ARROW_ASSIGN_OR_RAISE(gathered.emplace_back(),
+                            GatherRows(projection_->schema, batches, order.first(count)));
+      order = order.subspan(count);
+    } while (!order.empty());
+    return gathered;
   }
 
   read::Snapshot snapshot_;

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/fork_lock.h"
+#include "core/too_large.h"
 
 namespace glaive::file {
 namespace {
@@ -120,6 +121,27 @@ arrow::Status RunRounds(io::ObjectReader& reader, const std::shared_ptr<arrow::B
   }
 }
 
+// What of a page's decoded bytes some of its rows make up.
+struct Expected {
+  const encoding::PageDecoder* decoder;
+  uint64_t num_rows;
+
+  double BytesOf(int64_t rows) const {
+    return static_cast<double>(decoder->decoded_bytes()) /
+           static_cast<double>(std::max<uint64_t>(num_rows, 1)) * static_cast<double>(rows);
+  }
+};
+
+// What a leaf holds so far. The last row may not be whole.
+struct LeafSize {
+  explicit LeafSize(encoding::LeafBuilder& builder)
+      : rows(builder.state().layers.front().num_slots()),
+        bytes(builder.state().values.size_bytes()) {}
+
+  int64_t rows;
+  uint64_t bytes;
+};
+
 }  // namespace
 
 // What a reader keeps for the reads to come. Each of its decoders suits the leaf it was made for
@@ -148,6 +170,29 @@ struct FileReader::Cache {
     return kept.path == path ? kept.decoder : decoder;
   }
 
+  // How many times what its pages tell a column came to, the last time that it was read.
+  double FactorOf(uint32_t column) {
+    const auto contents = losable.Lock();
+    const auto found = contents->factors.find(column);
+    return found == contents->factors.end() ? 1 : found->second;
+  }
+
+  // Rows that were expected to take so many bytes have taken so many.
+  void Learn(uint32_t column, double expected, uint64_t actual) {
+    // What validity or an estimate is off by is of no use, and would take the lock each time.
+    constexpr double kNotable = 1.25;
+    constexpr double kSmall = 64 << 10;
+    const auto bytes = static_cast<double>(actual);
+    if (bytes < kSmall) return;
+    const double factor = bytes / std::max(expected, 1.0);
+    const auto contents = losable.Lock();
+    if (factor > kNotable) {
+      contents->factors[column] = factor;
+    } else if (!contents->factors.empty()) {
+      contents->factors.erase(column);
+    }
+  }
+
   std::shared_ptr<arrow::Buffer> TakeWhole() {
     return std::exchange(losable.Lock()->whole, nullptr);
   }
@@ -162,6 +207,7 @@ struct FileReader::Cache {
 
   struct Contents {
     std::map<Key, Kept> decoders;
+    std::map<uint32_t, double> factors;  // of columns that come to more than they tell
     std::shared_ptr<arrow::Buffer>
         whole;  // the file, where it is small and nobody has read columns
   };
@@ -208,8 +254,9 @@ arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const 
 }
 
 arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
-    std::span<const ColumnRead> columns, std::span<const RowRange> rows) {
+    std::span<const ColumnRead> columns, std::span<const RowRange> rows, uint64_t most_bytes) {
   std::vector<std::unique_ptr<encoding::PageRead>> reads;  // column by column, in row order
+  std::vector<Expected> expected;                          // of each of them
   std::vector<size_t> ends;                                // of each column in `reads`
   for (const ColumnRead& column : columns) {
     if (column.column >= metadata_->columns.size()) {
@@ -226,6 +273,7 @@ arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
           ARROW_ASSIGN_OR_RAISE(const auto decoder, Decoder(column, page));
           ARROW_ASSIGN_OR_RAISE(auto read, decoder->Read(of_page));
           reads.push_back(std::move(read));
+          expected.push_back({decoder.get(), metadata.pages[page].num_rows});
           return arrow::Status::OK();
         }));
     ends.push_back(reads.size());
@@ -236,11 +284,19 @@ arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
   leaves.reserve(columns.size());
   size_t next = 0;
   for (size_t i = 0; i < columns.size(); ++i) {
-    encoding::LeafBuilder builder(*columns[i].path);
+    encoding::LeafBuilder builder(*columns[i].path, most_bytes);
     for (; next < ends[i]; ++next) {
-      ARROW_RETURN_NOT_OK(reads[next]->DecodeInto(builder));
+      const LeafSize before(builder);
+      const arrow::Status status = reads[next]->DecodeInto(builder);
+      if (status.ok() || IsTooLarge(status)) {
+        const LeafSize after(builder);
+        cache_->Learn(columns[i].column, expected[next].BytesOf(after.rows - before.rows),
+                      after.bytes - before.bytes);
+      }
+      ARROW_RETURN_NOT_OK(status);
       reads[next].reset();  // the bytes of one page at a time
     }
+    most_bytes -= std::min(most_bytes, LeafSize(builder).bytes);
     ARROW_ASSIGN_OR_RAISE(auto leaf, std::move(builder).Finish());
     leaves.push_back(std::move(leaf));
   }
@@ -255,16 +311,23 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> FileReader::ReadGlobalBuffer(uint3
   return reader_->Read(metadata_->global_buffers[index]);
 }
 
-double FileReader::BytesPerRow(std::span<const uint32_t> columns) const {
-  uint64_t bytes = 0;
-  for (const uint32_t column : columns) {
-    if (column >= metadata_->columns.size()) continue;
-    for (const wire::Page& page : metadata_->columns[column].pages) {
-      for (const ByteRange& buffer : page.buffers) bytes += buffer.size;
-    }
+FileReader::RowSize FileReader::SizeFrom(std::span<const ColumnRead> columns, uint64_t row) {
+  RowSize size;
+  for (const ColumnRead& column : columns) {
+    if (column.column >= metadata_->columns.size()) continue;
+    const auto& pages = metadata_->columns[column.column].pages;
+    const auto after = std::upper_bound(
+        pages.begin(), pages.end(), row,
+        [](uint64_t wanted, const wire::Page& other) { return wanted < other.priority; });
+    if (after == pages.begin()) continue;
+    const wire::Page& page = *(after - 1);
+    if (after != pages.end()) size.end = std::min(size.end, after->priority);
+    const auto decoder = Decoder(column, static_cast<size_t>(after - 1 - pages.begin()));
+    if (!decoder.ok() || page.num_rows == 0) continue;
+    size.bytes += Expected{decoder->get(), page.num_rows}.BytesOf(1) *
+                  cache_->FactorOf(column.column);
   }
-  if (metadata_->num_rows == 0) return 0;
-  return static_cast<double>(bytes) / static_cast<double>(metadata_->num_rows);
+  return size;
 }
 
 uint64_t FileReader::memory_bytes() const {

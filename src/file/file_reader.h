@@ -40,8 +40,21 @@ class FileReader {
   // The rows of several columns, those of each column back to back. What all of them need next goes
   // out together, so the rounds are those of the deepest column, not their sum. Rows beyond the
   // file: Corrupt (the table said there were more).
+  // More values than `most_bytes`, of all columns together: TooLarge. Reading then, as any time,
+  // makes SizeFrom tell better.
   arrow::Result<std::vector<encoding::LeafRows>> ReadColumns(std::span<const ColumnRead> columns,
-                                                             std::span<const RowRange> rows);
+                                                             std::span<const RowRange> rows,
+                                                             uint64_t most_bytes = UINT64_MAX);
+
+  // About what rows take once they are decoded.
+  struct RowSize {
+    double bytes = 0;            // of one row
+    uint64_t end = UINT64_MAX;   // the row where that changes
+  };
+  // Of some columns from a row on: what its pages tell of themselves and, where more than that came
+  // of a column, what was read of it before. No I/O. Pages with faults, which reading them tells,
+  // count nothing.
+  RowSize SizeFrom(std::span<const ColumnRead> columns, uint64_t row);
 
   // Validates the description of a page as reading it would: its encodings and where its buffers
   // lie, not what is in them.
@@ -56,9 +69,6 @@ class FileReader {
   }
 
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadGlobalBuffer(uint32_t index);
-
-  // Encoded bytes of some columns for each row of the file, on average: what read-ahead plans with.
-  double BytesPerRow(std::span<const uint32_t> columns) const;
 
   uint64_t memory_bytes() const;
 

@@ -12,6 +12,7 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
+#include "core/too_large.h"
 #include "file/file_writer.h"
 #include "io/memory_store.h"
 #include "testing/counting_store.h"
@@ -215,11 +216,16 @@ TEST_F(FileReaderTest, WhatTheFileDoesNotHaveIsAnError) {
               IsError(ErrorKind::kFileNotFound, "/none"));
 }
 
-TEST_F(FileReaderTest, BytesPerRowAreThoseOfThePages) {
-  const std::vector<uint32_t> ids = {0};
-  EXPECT_GE(reader_->BytesPerRow(ids), 8);
-  EXPECT_LT(reader_->BytesPerRow(ids), 9);
-  EXPECT_EQ(reader_->BytesPerRow({}), 0);
+TEST_F(FileReaderTest, RowsTellWhatTheyTakeDecoded) {
+  const ColumnRead ids = {0, &paths_[0]};
+  const auto size = reader_->SizeFrom({&ids, 1}, 0);
+  EXPECT_EQ(size.bytes, 8);
+  EXPECT_EQ(reader_->SizeFrom({&ids, 1}, kRows - 1).bytes, 8);
+  EXPECT_EQ(reader_->SizeFrom({}, 0).bytes, 0);
+  // More than a reading may take.
+  const std::vector<RowRange> rows = {{0, 1000}};
+  EXPECT_TRUE(IsTooLarge(reader_->ReadColumns({&ids, 1}, rows, 7999).status()));
+  EXPECT_THAT(reader_->ReadColumns({&ids, 1}, rows, 8000), IsOk());
 }
 
 TEST_F(FileReaderTest, ThreadsShareAReader) {

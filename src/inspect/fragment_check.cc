@@ -14,11 +14,14 @@
 #include "dataset/file_references.h"
 #include "file/file_reader.h"
 #include "read/fragment_reader.h"
+#include "read/row_pieces.h"
 #include "table/deletion_vector.h"
 #include "table/row_ids.h"
 
 namespace glaive::inspect {
 namespace {
+
+constexpr uint64_t kDecodedBytes = uint64_t{16} << 20;  // about, at a time
 
 class Checker {
  public:
@@ -193,10 +196,18 @@ arrow::Status DecodeRows(const read::Snapshot& snapshot, const wire::DataFragmen
   const auto decode = [&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(const auto reader,
                           read::FragmentReader::Open(snapshot, fragment, columns));
-    ARROW_ASSIGN_OR_RAISE(const auto batch, reader->Read({&rows, 1}));
-    for (int i = 0; i < batch->num_columns(); ++i) {
-      ARROW_RETURN_NOT_OK(
-          CheckColumn(*batch->schema()->field(i), *batch->column(i), fragment.id, rows));
+    read::RowPieces pieces(*reader, {rows}, {.bytes = kDecodedBytes});
+    while (!pieces.at_end()) {
+      const uint64_t begin = rows.begin + pieces.done();
+      ARROW_ASSIGN_OR_RAISE(const auto batch,
+                            pieces.Next([](std::shared_ptr<arrow::RecordBatch> read) {
+                              return arrow::Result(std::move(read));
+                            }));
+      const RowRange piece{begin, rows.begin + pieces.done()};
+      for (int i = 0; i < batch->num_columns(); ++i) {
+        ARROW_RETURN_NOT_OK(
+            CheckColumn(*batch->schema()->field(i), *batch->column(i), fragment.id, piece));
+      }
     }
     return arrow::Status::OK();
   };

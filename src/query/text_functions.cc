@@ -8,6 +8,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "core/too_large.h"
 #include "query/coercion.h"
 #include "query/functions.h"
 #include "query/letter_case.h"
@@ -20,8 +21,10 @@ namespace {
 using Arguments = std::vector<BoundPtr>;
 using TypePtr = std::shared_ptr<arrow::DataType>;
 
-// No function makes more of one batch's rows: texts are for people.
-constexpr size_t kMaxTextBytes = size_t{1} << 30;
+// No function makes more of a batch's rows: who asked asks for fewer (core/pieces.h).
+constexpr size_t kMaxTextBytes = size_t{64} << 20;
+// Nor of a single one: texts are for people.
+constexpr size_t kMaxTextOfRow = size_t{1} << 30;
 
 // int64 values of an array, or of a scalar that stands for all rows.
 class Numbers {
@@ -47,9 +50,12 @@ arrow::Result<arrow::Datum> BuildText(int64_t num_rows, const Fill& fill) {
     text.clear();
     ARROW_ASSIGN_OR_RAISE(const bool is_valid, fill(i, &text));
     total += text.size();
-    if (total > kMaxTextBytes) {
-      return InvalidInput("a function makes more than {} bytes of text of {} rows", kMaxTextBytes,
-                          i + 1);
+    if (text.size() > kMaxTextOfRow) {
+      return InvalidInput("a function makes more than {} bytes of text of a row", kMaxTextOfRow);
+    }
+    if (total > kMaxTextBytes && num_rows > 1) {
+      return TooLarge("a function makes more than {} bytes of text of {} rows", kMaxTextBytes,
+                      i + 1);
     }
     ARROW_RETURN_NOT_OK(is_valid ? builder.Append(text) : builder.AppendNull());
   }
@@ -384,7 +390,7 @@ arrow::Result<bool> PadRow(const Cut& cut, int64_t row, bool left, std::string* 
   const std::string_view text = cut.text[row];
   const int64_t length = cut.numbers[0][row];
   const std::string_view fill = cut.fill != nullptr ? (*cut.fill)[row] : " ";
-  if (length > static_cast<int64_t>(kMaxTextBytes)) {
+  if (length > static_cast<int64_t>(kMaxTextOfRow)) {
     return InvalidInput("padding to {} characters is too much", length);
   }
   const auto size = static_cast<int64_t>(CountCharacters(text));
@@ -422,7 +428,7 @@ arrow::Result<BoundPtr> BindRepeat(std::string_view name, Arguments arguments) {
       [](const Cut& cut, int64_t row, std::string* out) -> arrow::Result<bool> {
         const std::string_view text = cut.text[row];
         const auto count = static_cast<uint64_t>(std::max<int64_t>(cut.numbers[0][row], 0));
-        if (!text.empty() && count > kMaxTextBytes / text.size()) {
+        if (!text.empty() && count > kMaxTextOfRow / text.size()) {
           return InvalidInput("repeating a text of {} bytes {} times is too much", text.size(),
                               count);
         }

@@ -67,10 +67,14 @@ arrow::Status FragmentReader::OpenLineage() {
 
 arrow::Status FragmentReader::OpenFiles() {
   files_.resize(fragment_.files.size());
+  reads_.resize(fragment_.files.size());
   bool any = false;
-  for (const FieldSource& source : sources_) {
-    for (const StoredColumn& column : source.columns) {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    for (size_t j = 0; j < sources_[i].columns.size(); ++j) {
+      const StoredColumn& column = sources_[i].columns[j];
       any = true;
+      reads_[column.file].columns.push_back({column.column, &sources_[i].leaves[j]});
+      reads_[column.file].places.emplace_back(i, j);
       auto& file = files_[column.file];
       if (file == nullptr) {
         ARROW_ASSIGN_OR_RAISE(file, OpenFile(fragment_.files[column.file]));
@@ -95,38 +99,31 @@ arrow::Result<std::shared_ptr<file::FileReader>> FragmentReader::OpenFile(
                  file->metadata().num_rows, physical_rows_, fragment_.id);
 }
 
-double FragmentReader::BytesPerRow() const {
-  double bytes = 0;
-  std::vector<uint32_t> columns;
+file::FileReader::RowSize FragmentReader::SizeFrom(uint64_t row) const {
+  file::FileReader::RowSize size;
   for (size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i] == nullptr) continue;
-    columns.clear();
-    for (const FieldSource& source : sources_) {
-      for (const StoredColumn& column : source.columns) {
-        if (column.file == i) columns.push_back(column.column);
-      }
-    }
-    bytes += files_[i]->BytesPerRow(columns);
+    if (reads_[i].columns.empty()) continue;
+    const auto of_file = files_[i]->SizeFrom(reads_[i].columns, row);
+    size.bytes += of_file.bytes;
+    size.end = std::min(size.end, of_file.end);
   }
-  return std::max(bytes, static_cast<double>(projection_->fixed_bytes_per_row));
+  // What is made without a file, nulls and row ids, counts as well.
+  size.bytes = std::max(size.bytes, static_cast<double>(projection_->fixed_bytes_per_row));
+  return size;
 }
 
-arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const RowRange> rows) const {
+arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const RowRange> rows,
+                                                             uint64_t most_bytes) const {
   std::vector<std::vector<encoding::LeafRows>> leaves(sources_.size());
   for (size_t i = 0; i < sources_.size(); ++i) leaves[i].resize(sources_[i].columns.size());
-  for (size_t file = 0; file < files_.size(); ++file) {
-    if (files_[file] == nullptr) continue;
-    std::vector<file::ColumnRead> reads;
-    std::vector<encoding::LeafRows*> results;
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      for (size_t j = 0; j < sources_[i].columns.size(); ++j) {
-        if (sources_[i].columns[j].file != file) continue;
-        reads.push_back({sources_[i].columns[j].column, &sources_[i].leaves[j]});
-        results.push_back(&leaves[i][j]);
-      }
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i] == nullptr) continue;
+    const FileReads& reads = reads_[i];
+    ARROW_ASSIGN_OR_RAISE(auto decoded, files_[i]->ReadColumns(reads.columns, rows, most_bytes));
+    for (size_t k = 0; k < decoded.size(); ++k) {
+      const auto& [source, leaf] = reads.places[k];
+      leaves[source][leaf] = std::move(decoded[k]);
     }
-    ARROW_ASSIGN_OR_RAISE(auto decoded, files_[file]->ReadColumns(reads, rows));
-    for (size_t k = 0; k < decoded.size(); ++k) *results[k] = std::move(decoded[k]);
   }
   const auto num_rows = static_cast<int64_t>(CountRows(rows));
   arrow::ArrayVector arrays;
@@ -147,7 +144,7 @@ arrow::Result<arrow::ArrayVector> FragmentReader::ReadFields(std::span<const Row
     ARROW_ASSIGN_OR_RAISE(array, AddMissing(array, field));
     arrays.push_back(std::move(array));
   }
-  ARROW_RETURN_NOT_OK(overlays_.Apply(rows, &arrays));
+  ARROW_RETURN_NOT_OK(overlays_.Apply(rows, most_bytes, &arrays));
   return arrays;
 }
 
@@ -223,8 +220,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> FragmentReader::SystemValues(
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> FragmentReader::Read(
-    std::span<const RowRange> rows) const {
-  ARROW_ASSIGN_OR_RAISE(const arrow::ArrayVector fields, ReadFields(rows));
+    std::span<const RowRange> rows, uint64_t most_bytes) const {
+  ARROW_ASSIGN_OR_RAISE(const arrow::ArrayVector fields, ReadFields(rows, most_bytes));
   arrow::ArrayVector columns;
   for (const OutputColumn& output : projection_->outputs) {
     if (output.system) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
@@ -29,22 +30,25 @@ class FragmentReader {
       Snapshot snapshot, wire::DataFragment fragment, std::shared_ptr<const Projection> projection,
       uint64_t first_live_row = 0);
 
-  // Physical rows, deleted ones too: their row ids are null then. REQUIRES: ascending ranges.
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows) const;
+  // Physical rows, deleted ones too: their row ids are null then. Values of files, or of overlays,
+  // that take more than `most_bytes` are TooLarge (core/pieces.h). REQUIRES: ascending ranges.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows,
+                                                          uint64_t most_bytes) const;
+
+  // About what a row takes decoded, from `row` on until the row where that changes.
+  file::FileReader::RowSize SizeFrom(uint64_t row) const;
 
   uint64_t physical_rows() const { return physical_rows_; }
   const table::DeletionVector& deletions() const { return *deletions_; }
   std::vector<RowRange> LiveRanges() const { return deletions_->LiveRanges({0, physical_rows_}); }
-
-  // What a row costs: its encoded bytes, or its decoded ones where those are known to be more.
-  double BytesPerRow() const;
 
  private:
   FragmentReader() = default;
   arrow::Status OpenFiles();
   arrow::Status OpenLineage();
   arrow::Result<std::shared_ptr<file::FileReader>> OpenFile(const wire::DataFile& data_file) const;
-  arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows) const;
+  arrow::Result<arrow::ArrayVector> ReadFields(std::span<const RowRange> rows,
+                                               uint64_t most_bytes) const;
   arrow::Result<std::shared_ptr<arrow::Array>> SystemValues(SystemColumn column,
                                                             std::span<const RowRange> rows) const;
   void FillSystem(SystemColumn column, std::span<const RowRange> rows, uint64_t* out) const;
@@ -57,6 +61,12 @@ class FragmentReader {
   std::shared_ptr<const Projection> projection_;
   std::vector<FieldSource> sources_;                      // of the projection's fields
   std::vector<std::shared_ptr<file::FileReader>> files_;  // of the fragment; null: not needed
+  // What is read of each file, and for which field and leaf.
+  struct FileReads {
+    std::vector<file::ColumnRead> columns;
+    std::vector<std::pair<size_t, size_t>> places;
+  };
+  std::vector<FileReads> reads_;
   OverlayReader overlays_;
   table::DeletionVectorPtr deletions_;
   std::optional<table::RowIdSequence> row_ids_;  // nothing: they are the addresses

@@ -1,5 +1,6 @@
 #include "read/fragment_scan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <arrow/record_batch.h>
@@ -56,20 +57,23 @@ arrow::Result<std::shared_ptr<const FragmentScan>> FragmentScan::Open(
   return scan;
 }
 
-double FragmentScan::BytesPerRow() const {
-  return rest_->BytesPerRow() + (filtered_ != nullptr ? filtered_->BytesPerRow() : 0);
+file::FileReader::RowSize FragmentScan::SizeFrom(uint64_t row) const {
+  auto size = rest_->SizeFrom(row);
+  if (filtered_ == nullptr) return size;
+  const auto filtered = filtered_->SizeFrom(row);
+  return {size.bytes + filtered.bytes, std::min(size.end, filtered.end)};
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> FragmentScan::Read(
-    std::span<const RowRange> rows) const {
-  if (filtered_ == nullptr) return rest_->Read(rows);
-  ARROW_ASSIGN_OR_RAISE(auto filtered, filtered_->Read(rows));
+    std::span<const RowRange> rows, uint64_t most_bytes) const {
+  if (filtered_ == nullptr) return rest_->Read(rows, most_bytes);
+  ARROW_ASSIGN_OR_RAISE(auto filtered, filtered_->Read(rows, most_bytes));
   const auto num_rows = static_cast<uint64_t>(filtered->num_rows());
   ARROW_ASSIGN_OR_RAISE(const auto passed, columns_->filter->Select(*filtered));
   if (passed.size() < num_rows) {
     ARROW_ASSIGN_OR_RAISE(filtered, query::SelectRows(filtered, passed));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto rest, ReadRest(rows, passed, num_rows));
+  ARROW_ASSIGN_OR_RAISE(const auto rest, ReadRest(rows, passed, num_rows, most_bytes));
   arrow::ArrayVector arrays;
   for (const ScanColumns::Source& source : columns_->sources) {
     arrays.push_back((source.from_filter ? filtered : rest)->column(source.column));
@@ -79,12 +83,13 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> FragmentScan::Read(
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> FragmentScan::ReadRest(
-    std::span<const RowRange> rows, std::span<const uint32_t> passed, uint64_t num_rows) const {
-  if (passed.empty() || columns_->rest->outputs.empty()) return rest_->Read({});
-  if (passed.size() == num_rows) return rest_->Read(rows);
+    std::span<const RowRange> rows, std::span<const uint32_t> passed, uint64_t num_rows,
+    uint64_t most_bytes) const {
+  if (passed.empty() || columns_->rest->outputs.empty()) return rest_->Read({}, most_bytes);
+  if (passed.size() == num_rows) return rest_->Read(rows, most_bytes);
   const std::vector<RowRange> picked = Pick(rows, passed);
-  if (WorthPicking(picked.size(), num_rows)) return rest_->Read(picked);
-  ARROW_ASSIGN_OR_RAISE(const auto whole, rest_->Read(rows));
+  if (WorthPicking(picked.size(), num_rows)) return rest_->Read(picked, most_bytes);
+  ARROW_ASSIGN_OR_RAISE(const auto whole, rest_->Read(rows, most_bytes));
   return query::SelectRows(whole, passed);
 }
 

@@ -41,17 +41,21 @@ class FragmentScan {
       const Snapshot& snapshot, const wire::DataFragment& fragment,
       std::shared_ptr<const ScanColumns> columns, uint64_t first_live_row = 0);
 
-  // Those of the physical rows that pass. REQUIRES: ascending ranges of fewer than 2^32 rows.
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows) const;
+  // Those of the physical rows that pass. What is read for the filter, or beside it, and takes more
+  // than `most_bytes` is TooLarge. REQUIRES: ascending ranges of fewer than 2^32 rows.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Read(std::span<const RowRange> rows,
+                                                          uint64_t most_bytes) const;
 
   const FragmentReader& reader() const { return *rest_; }
-  double BytesPerRow() const;
+  // As FragmentReader's, of all that is read.
+  file::FileReader::RowSize SizeFrom(uint64_t row) const;
 
  private:
   FragmentScan() = default;
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadRest(std::span<const RowRange> rows,
                                                               std::span<const uint32_t> passed,
-                                                              uint64_t num_rows) const;
+                                                              uint64_t num_rows,
+                                                              uint64_t most_bytes) const;
 
   std::shared_ptr<const ScanColumns> columns_;
   std::shared_ptr<const FragmentReader> filtered_;  // null without a filter

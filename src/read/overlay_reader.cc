@@ -206,7 +206,7 @@ arrow::Result<OverlayReader> OverlayReader::Open(const Snapshot& snapshot,
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> OverlayReader::Merge(
-    const Column& column, std::span<const RowRange> rows,
+    const Column& column, std::span<const RowRange> rows, uint64_t most_bytes,
     const std::shared_ptr<arrow::Array>& base) {
   const auto num_rows = static_cast<uint32_t>(base->length());
   std::vector<uint32_t> picks(num_rows);
@@ -225,7 +225,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> OverlayReader::Merge(
     for (size_t i = 0; i < layer.columns.size(); ++i) {
       reads.push_back({layer.columns[i], &column.leaves[i]});
     }
-    ARROW_ASSIGN_OR_RAISE(auto leaves, layer.file->ReadColumns(reads, ToRanges(ranks)));
+    ARROW_ASSIGN_OR_RAISE(auto leaves, layer.file->ReadColumns(reads, ToRanges(ranks), most_bytes));
     ARROW_ASSIGN_OR_RAISE(auto values, encoding::AssembleField(*column.field, std::move(leaves)));
     for (size_t depth = 0; depth < column.path.size(); ++depth) {
       ARROW_ASSIGN_OR_RAISE(values,
@@ -243,12 +243,12 @@ arrow::Result<std::shared_ptr<arrow::Array>> OverlayReader::Merge(
   return Pick(all, picks);
 }
 
-arrow::Status OverlayReader::Apply(std::span<const RowRange> rows,
+arrow::Status OverlayReader::Apply(std::span<const RowRange> rows, uint64_t most_bytes,
                                    arrow::ArrayVector* arrays) const {
   for (const Column& column : columns_) {
     std::shared_ptr<arrow::Array>& whole = (*arrays)[column.read_field];
     const auto base = arrow::MakeArray(PartAt(whole->data(), column.path));
-    ARROW_ASSIGN_OR_RAISE(const auto merged, Merge(column, rows, base));
+    ARROW_ASSIGN_OR_RAISE(const auto merged, Merge(column, rows, most_bytes, base));
     if (merged == base) continue;
     whole = arrow::MakeArray(WithPart(whole->data(), column.path, merged->data()));
   }

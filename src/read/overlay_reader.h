@@ -42,9 +42,10 @@ class OverlayReader {
                                            const wire::DataFragment& fragment,
                                            const Projection& projection);
 
-  // `arrays` are the base values of the projection's fields in these rows. REQUIRES: ascending
-  // ranges of fewer than 2^32 rows.
-  arrow::Status Apply(std::span<const RowRange> rows, arrow::ArrayVector* arrays) const;
+  // `arrays` are the base values of the projection's fields in these rows. Values of overlays that
+  // take more than `most_bytes`: TooLarge. REQUIRES: ascending ranges of fewer than 2^32 rows.
+  arrow::Status Apply(std::span<const RowRange> rows, uint64_t most_bytes,
+                      arrow::ArrayVector* arrays) const;
 
  private:
   // One overlay of one column.
@@ -66,7 +67,7 @@ class OverlayReader {
 
   class Opener;
   static arrow::Result<std::shared_ptr<arrow::Array>> Merge(
-      const Column& column, std::span<const RowRange> rows,
+      const Column& column, std::span<const RowRange> rows, uint64_t most_bytes,
       const std::shared_ptr<arrow::Array>& base);
 
   std::vector<Column> columns_;

@@ -1,5 +1,6 @@
 #include "encoding/codec/block.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace glaive::encoding {
@@ -89,10 +90,23 @@ arrow::Result<FixedBlockDescription> FixedBlockDescription::Validate(
   return Unsupported(where, "{} blocks of fixed-width values", NameOf(inner));
 }
 
-arrow::Result<FixedBlockDescription::Payload> FixedBlockDescription::Open(
-    Bytes payload, uint64_t num_values, std::vector<std::byte>& scratch, Location where) const {
+// The most that a payload of so many values takes: each as wide as it is and a run of its own, as
+// long as a length can say, with a width or a size in front and a block of 1024 filled up.
+uint64_t FixedBlockDescription::MostPayload(uint64_t num_values) const noexcept {
+  constexpr uint64_t kMostLengthBits = 32;
+  constexpr uint64_t kBlock = 1024;
+  const uint64_t values = std::min(num_values, UINT64_MAX - kBlock) + kBlock;
+  const uint64_t bytes = PackedBytes(values, value_bits_ + kMostLengthBits);
+  return std::min(bytes, UINT64_MAX - sizeof(uint64_t)) + sizeof(uint64_t);
+}
+
+arrow::Result<FixedBlockDescription::Payload> FixedBlockDescription::Open(Bytes payload,
+                                                                          uint64_t num_values,
+                                                                          ScratchBytes& scratch,
+                                                                          Location where) const {
   if (general_) {
-    ARROW_ASSIGN_OR_RAISE(payload, general_->Decompress(payload, scratch, where));
+    ARROW_ASSIGN_OR_RAISE(payload,
+                          general_->Decompress(payload, MostPayload(num_values), scratch, where));
   }
   return std::visit(Overloaded{
                         [&](const FlatDescription& flat) -> arrow::Result<Payload> {
@@ -129,16 +143,26 @@ void FixedBlockDescription::Write(const Payload& payload, uint64_t num_values,
 arrow::Result<std::vector<std::byte>> FixedBlockDescription::Decode(Bytes payload,
                                                                     uint64_t num_values,
                                                                     Location where) const {
-  std::vector<std::byte> scratch;
+  ScratchBytes scratch;
   ARROW_ASSIGN_OR_RAISE(const Payload opened, Open(payload, num_values, scratch, where));
   std::vector<std::byte> values(PackedBytes(num_values, value_bits_));
   Write(opened, num_values, values.data());
   return values;
 }
 
+arrow::Result<bool> FixedBlockDescription::VisitRuns(
+    Bytes payload, uint64_t num_values, Location where,
+    const std::function<void(uint64_t, uint64_t)>& visit) const {
+  if (!std::holds_alternative<RleDescription>(codec_)) return false;
+  ScratchBytes scratch;
+  ARROW_ASSIGN_OR_RAISE(const Payload opened, Open(payload, num_values, scratch, where));
+  std::get<RlePayload>(opened).VisitRuns(visit);
+  return true;
+}
+
 arrow::Status FixedBlockDescription::DecodeInto(Bytes payload, uint64_t num_values, std::byte* out,
                                                 Location where) const {
-  std::vector<std::byte> scratch;
+  ScratchBytes scratch;
   ARROW_ASSIGN_OR_RAISE(const Payload opened, Open(payload, num_values, scratch, where));
   Write(opened, num_values, out);
   return arrow::Status::OK();

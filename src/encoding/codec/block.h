@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -27,10 +28,15 @@ class FixedBlockDescription {
                                                        FileVersion version, Location where);
 
   uint64_t value_bits() const { return value_bits_; }
+  bool is_general() const { return general_.has_value(); }
 
   // The values, back to back; allocated once it is known that the payload holds so many.
   arrow::Result<std::vector<std::byte>> Decode(Bytes payload, uint64_t num_values,
                                                Location where) const;
+
+  // Calls visit(value, length) for each run, in order, if the payload is runs; false if not.
+  arrow::Result<bool> VisitRuns(Bytes payload, uint64_t num_values, Location where,
+                                const std::function<void(uint64_t, uint64_t)>& visit) const;
 
   // The same into room for them that is there, aligned for words of their width.
   arrow::Status DecodeInto(Bytes payload, uint64_t num_values, std::byte* out,
@@ -44,8 +50,9 @@ class FixedBlockDescription {
   FixedBlockDescription(std::optional<GeneralDescription> general, Codec codec, uint64_t value_bits)
       : general_(general), codec_(codec), value_bits_(value_bits) {}
 
-  arrow::Result<Payload> Open(Bytes payload, uint64_t num_values, std::vector<std::byte>& scratch,
+  arrow::Result<Payload> Open(Bytes payload, uint64_t num_values, ScratchBytes& scratch,
                               Location where) const;
+  uint64_t MostPayload(uint64_t num_values) const noexcept;
   void Write(const Payload& payload, uint64_t num_values, std::byte* out) const noexcept;
 
   std::optional<GeneralDescription> general_;

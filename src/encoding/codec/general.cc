@@ -50,6 +50,11 @@ arrow::Result<uint64_t> ZstdSize(Bytes compressed, Location where) {
   return size;
 }
 
+arrow::Status CheckMost(uint64_t size, uint64_t most, Location where) {
+  if (size <= most) return arrow::Status::OK();
+  return Corrupt(where, "compressed data of {} bytes where there are at most {}", size, most);
+}
+
 }  // namespace
 
 arrow::Result<GeneralDescription> GeneralDescription::Validate(wire::CompressionScheme scheme,
@@ -60,11 +65,14 @@ arrow::Result<GeneralDescription> GeneralDescription::Validate(wire::Compression
   return GeneralDescription(scheme);
 }
 
-arrow::Result<uint64_t> GeneralDescription::DecompressedSize(Bytes compressed,
+arrow::Result<uint64_t> GeneralDescription::DecompressedSize(Bytes compressed, uint64_t most,
                                                              Location where) const {
   if (compressed.empty()) return 0;
-  return scheme_ == wire::CompressionScheme::kLz4 ? Lz4Size(compressed, where)
-                                                  : ZstdSize(compressed, where);
+  ARROW_ASSIGN_OR_RAISE(const uint64_t size, scheme_ == wire::CompressionScheme::kLz4
+                                                 ? Lz4Size(compressed, where)
+                                                 : ZstdSize(compressed, where));
+  ARROW_RETURN_NOT_OK(CheckMost(size, most, where));
+  return size;
 }
 
 arrow::Status GeneralDescription::Decompress(Bytes compressed, std::span<std::byte> out,
@@ -91,10 +99,9 @@ arrow::Status GeneralDescription::Decompress(Bytes compressed, std::span<std::by
   return Corrupt(where, "zstd data holds {} bytes, {} expected", size, out.size());
 }
 
-arrow::Result<Bytes> GeneralDescription::Decompress(Bytes compressed,
-                                                    std::vector<std::byte>& scratch,
-                                                    Location where) const {
-  ARROW_ASSIGN_OR_RAISE(const uint64_t size, DecompressedSize(compressed, where));
+arrow::Result<Bytes> GeneralDescription::Decompress(Bytes compressed, uint64_t most,
+                                                    ScratchBytes& scratch, Location where) const {
+  ARROW_ASSIGN_OR_RAISE(const uint64_t size, DecompressedSize(compressed, most, where));
   if (scratch.size() < size) scratch.resize(size);
   const std::span<std::byte> out(scratch.data(), size);
   ARROW_RETURN_NOT_OK(Decompress(compressed, out, where));

@@ -22,15 +22,15 @@ class GeneralDescription {
  public:
   static arrow::Result<GeneralDescription> Validate(wire::CompressionScheme scheme, Location where);
 
-  // How much will come out. More than the compressed bytes can hold is refused, so that a size
-  // which is damaged allocates nothing.
-  arrow::Result<uint64_t> DecompressedSize(Bytes compressed, Location where) const;
+  // How much will come out. More than `most`, which the caller has use for at most, and more than
+  // the compressed bytes can hold is refused, so that a size which is damaged allocates nothing.
+  arrow::Result<uint64_t> DecompressedSize(Bytes compressed, uint64_t most, Location where) const;
 
   // REQUIRES: `out` is of DecompressedSize
   arrow::Status Decompress(Bytes compressed, std::span<std::byte> out, Location where) const;
 
   // Both into a buffer that is kept for the next time.
-  arrow::Result<Bytes> Decompress(Bytes compressed, std::vector<std::byte>& scratch,
+  arrow::Result<Bytes> Decompress(Bytes compressed, uint64_t most, ScratchBytes& scratch,
                                   Location where) const;
 
  private:

@@ -1,5 +1,7 @@
 #include "encoding/codec/general.h"
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,7 @@ using glaive::testing::IsError;
 using glaive::testing::IsOk;
 
 constexpr Location kPage = {"data/a.lance", 64};
+constexpr uint64_t kAny = UINT64_MAX;
 
 // What pylance 14.0.2 wrote: a dictionary of "be" and "alpha" by lz4; 4096 bytes of a byte-stream
 // split by zstd.
@@ -33,25 +36,25 @@ GeneralDescription Describe(wire::CompressionScheme scheme) {
 }
 
 TEST(GeneralTest, PylancesBuffersAreRead) {
-  std::vector<std::byte> scratch;
+  ScratchBytes scratch;
   const std::string lz4 = FromHex(kLz4);
   const auto strings =
-      Describe(wire::CompressionScheme::kLz4).Decompress(BytesOf(lz4), scratch, kPage);
+      Describe(wire::CompressionScheme::kLz4).Decompress(BytesOf(lz4), kAny, scratch, kPage);
   ASSERT_THAT(strings, IsOk());
   EXPECT_EQ(strings->size(), 29);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(strings->data()) + 20, 9), "alphabeta");
 
   const std::string zstd = FromHex(kZstd);
   const auto split =
-      Describe(wire::CompressionScheme::kZstd).Decompress(BytesOf(zstd), scratch, kPage);
+      Describe(wire::CompressionScheme::kZstd).Decompress(BytesOf(zstd), kAny, scratch, kPage);
   ASSERT_THAT(split, IsOk());
   EXPECT_EQ(split->size(), 4096);
 }
 
 TEST(GeneralTest, EmptyBuffersStayEmpty) {
-  std::vector<std::byte> scratch;
+  ScratchBytes scratch;
   for (const auto scheme : {wire::CompressionScheme::kLz4, wire::CompressionScheme::kZstd}) {
-    const auto empty = Describe(scheme).Decompress({}, scratch, kPage);
+    const auto empty = Describe(scheme).Decompress({}, kAny, scratch, kPage);
     ASSERT_THAT(empty, IsOk());
     EXPECT_TRUE(empty->empty());
   }
@@ -62,15 +65,15 @@ TEST(GeneralTest, SizesThatCannotBeAllocateNothing) {
   const auto zstd = Describe(wire::CompressionScheme::kZstd);
   std::string bytes = FromHex(kLz4);
   bytes[3] = '\x7f';
-  EXPECT_THAT(lz4.DecompressedSize(BytesOf(bytes), kPage),
+  EXPECT_THAT(lz4.DecompressedSize(BytesOf(bytes), kAny, kPage),
               IsError(ErrorKind::kCorrupt, "cannot hold"));
   bytes = FromHex(kZstd);
   bytes[6] = '\x7f';
-  EXPECT_THAT(zstd.DecompressedSize(BytesOf(bytes), kPage),
+  EXPECT_THAT(zstd.DecompressedSize(BytesOf(bytes), kAny, kPage),
               IsError(ErrorKind::kCorrupt, "cannot hold"));
-  EXPECT_THAT(lz4.DecompressedSize(BytesOf(bytes).first(3), kPage),
+  EXPECT_THAT(lz4.DecompressedSize(BytesOf(bytes).first(3), kAny, kPage),
               IsError(ErrorKind::kCorrupt, "size of lz4 data needs 4"));
-  EXPECT_THAT(zstd.DecompressedSize(BytesOf(bytes).first(7), kPage),
+  EXPECT_THAT(zstd.DecompressedSize(BytesOf(bytes).first(7), kAny, kPage),
               IsError(ErrorKind::kCorrupt, "size of zstd data needs 8"));
   // A real frame of a great many zeros is fine.
   const std::string zeros(10'000'000, '\0');
@@ -78,8 +81,45 @@ TEST(GeneralTest, SizesThatCannotBeAllocateNothing) {
   frame.resize(ZSTD_compress(frame.data(), frame.size(), zeros.data(), zeros.size(), 1));
   const uint64_t size = zeros.size();
   frame.insert(0, reinterpret_cast<const char*>(&size), sizeof(size));
-  EXPECT_THAT(zstd.DecompressedSize(BytesOf(frame), kPage),
+  EXPECT_THAT(zstd.DecompressedSize(BytesOf(frame), kAny, kPage),
               glaive::testing::IsOkAndHolds(zeros.size()));
+}
+
+// Blocks of one byte over and over: 128 KiB out of 4 bytes each.
+std::string FrameOfZeros(uint64_t size) {
+  std::string frame;
+  const std::string zeros(1 << 20, '\0');
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                    &ZSTD_freeCCtx);
+  ZSTD_CCtx_setPledgedSrcSize(context.get(), size);
+  std::string out(ZSTD_CStreamOutSize(), '\0');
+  for (uint64_t done = 0; done <= size;) {
+    ZSTD_inBuffer input = {zeros.data(), std::min<uint64_t>(zeros.size(), size - done), 0};
+    done += input.size;
+    const bool is_last = done == size;
+    size_t left = 1;
+    while (is_last ? left != 0 : input.pos < input.size) {
+      ZSTD_outBuffer output = {out.data(), out.size(), 0};
+      left = ZSTD_compressStream2(context.get(), &output, &input,
+                                  is_last ? ZSTD_e_end : ZSTD_e_continue);
+      frame.append(out, 0, output.pos);
+    }
+    if (is_last) break;
+  }
+  return std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + frame;
+}
+
+TEST(GeneralTest, MoreThanThereIsUseForIsRefusedBeforeAnythingIsAllocated) {
+  const auto zstd = Describe(wire::CompressionScheme::kZstd);
+  const std::string bomb = FrameOfZeros(uint64_t{1} << 30);
+  ASSERT_LT(bomb.size(), 200'000u);
+  ScratchBytes scratch;
+  EXPECT_THAT(zstd.Decompress(BytesOf(bomb), 4096, scratch, kPage),
+              IsError(ErrorKind::kCorrupt, "1073741824 bytes where there are at most 4096"));
+  EXPECT_EQ(scratch.capacity(), 0u);
+  const auto lz4 = Describe(wire::CompressionScheme::kLz4);
+  EXPECT_THAT(lz4.DecompressedSize(BytesOf(FromHex(kLz4)), 1, kPage),
+              IsError(ErrorKind::kCorrupt, "at most 1"));
 }
 
 TEST(GeneralTest, DamageIsAnErrorOrOtherBytes) {
@@ -87,17 +127,17 @@ TEST(GeneralTest, DamageIsAnErrorOrOtherBytes) {
                                     std::pair(kZstd, wire::CompressionScheme::kZstd)}) {
     const std::string bytes = FromHex(hex);
     const auto description = Describe(scheme);
-    std::vector<std::byte> scratch;
+    ScratchBytes scratch;
     for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
       std::string flipped = bytes;
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
-      const auto out = description.Decompress(BytesOf(flipped), scratch, kPage);
+      const auto out = description.Decompress(BytesOf(flipped), kAny, scratch, kPage);
       if (!out.ok()) {
         EXPECT_THAT(out, IsError(ErrorKind::kCorrupt, "data/a.lance, byte 64"));
       }
     }
     for (size_t size = 1; size < bytes.size(); ++size) {
-      EXPECT_THAT(description.Decompress(BytesOf(bytes).first(size), scratch, kPage),
+      EXPECT_THAT(description.Decompress(BytesOf(bytes).first(size), kAny, scratch, kPage),
                   IsError(ErrorKind::kCorrupt, "data/a.lance"));
     }
   }
@@ -109,7 +149,7 @@ TEST(GeneralTest, WhatIsNotReadIsNamed) {
   const std::string old = FromHex(
       "28b52ffd2005290000"
       "0000000000");
-  EXPECT_THAT(Describe(wire::CompressionScheme::kZstd).DecompressedSize(BytesOf(old), kPage),
+  EXPECT_THAT(Describe(wire::CompressionScheme::kZstd).DecompressedSize(BytesOf(old), kAny, kPage),
               IsError(ErrorKind::kUnsupported, "without its size"));
 }
 

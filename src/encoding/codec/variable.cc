@@ -1,5 +1,7 @@
 #include "encoding/codec/variable.h"
 
+#include <algorithm>
+
 #include <variant>
 
 #include "core/byte_reader.h"
@@ -52,6 +54,14 @@ arrow::Result<VariableDescription> VariableDescription::Validate(
     return Corrupt(where, "strings whose offsets are not flat ones of 32 or 64 bits");
   }
   return VariableDescription(flat->bits_per_value == 64);
+}
+
+uint64_t VariableDescription::MostBytes(uint64_t num_values) const noexcept {
+  constexpr uint64_t kHeaderAndPadding = 64;
+  const uint64_t width = wide_ ? sizeof(uint64_t) : sizeof(uint32_t);
+  const uint64_t reach = wide_ ? UINT64_MAX / 2 : UINT32_MAX;
+  const uint64_t offsets = std::min(num_values, UINT64_MAX / 4 / width) * width + width;
+  return offsets + reach + kHeaderAndPadding;
 }
 
 arrow::Result<VariablePayload> VariableDescription::OpenMiniBlock(Bytes buffer, uint64_t num_values,

@@ -32,6 +32,10 @@ class VariableDescription {
   static arrow::Result<VariableDescription> Validate(const wire::VariableEncoding& variable,
                                                      Location where);
 
+  // The most that so many strings take in either form, padding included: as much as their offsets
+  // reach, or as one array of Arrow's would hold.
+  uint64_t MostBytes(uint64_t num_values) const noexcept;
+
   arrow::Result<VariablePayload> OpenMiniBlock(Bytes buffer, uint64_t num_values,
                                                Location where) const;
   arrow::Result<VariablePayload> OpenBlock(Bytes block, uint64_t num_values, Location where) const;

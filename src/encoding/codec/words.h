@@ -2,11 +2,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 namespace glaive::encoding {
 
 using Bytes = std::span<const std::byte>;
+
+// Leaves what a vector grows by as it is: memory that is only promised is never touched.
+template <typename T>
+struct Uninitialized : std::allocator<T> {
+  template <typename U>
+  struct rebind {
+    using other = Uninitialized<U>;
+  };
+  template <typename U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
+};
+
+// Room for bytes that are decoded, kept for the next.
+using ScratchBytes = std::vector<std::byte, Uninitialized<std::byte>>;
 
 constexpr bool IsWordWidth(uint64_t bits) {
   return bits == 8 || bits == 16 || bits == 32 || bits == 64;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "encoding/codec/block.h"
+#include "encoding/structural/decoded_bytes.h"
 
 namespace glaive::encoding {
 namespace {
@@ -25,6 +26,7 @@ bool IsWhole(std::span<const ValueRange> ranges, uint64_t num_values) {
 arrow::Status AppendFsst(const FsstTable& table, const VariablePayload& strings, ValueRange range,
                          Location where, LeafValues& leaf) {
   const uint64_t num_codes = strings.offset(range.end) - strings.offset(range.begin);
+  ARROW_RETURN_NOT_OK(leaf.CheckRoom(num_codes / 2));  // an escape is two codes of a byte
   ARROW_RETURN_NOT_OK(leaf.ReserveVariable(range.size(), num_codes * FsstTable::kMaxSymbolBytes));
   uint64_t begin = strings.offset(range.begin);
   for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -34,7 +36,7 @@ arrow::Status AppendFsst(const FsstTable& table, const VariablePayload& strings,
     leaf.UnsafeEndValue(*size);
     begin = end;
   }
-  return leaf.CheckOffsets();
+  return leaf.CheckRoom(0);
 }
 
 // Indices of another width; those beyond 32 bits are beyond any dictionary and stay so.
@@ -89,7 +91,7 @@ arrow::Result<ChunkDecoder::ListCodec> ChunkDecoder::ValidateLists(
   }
   ARROW_ASSIGN_OR_RAISE(const auto values,
                         Described<FlatDescription>(*flat, shape.value_bits, where));
-  return ListCodec{std::move(has_validity), values};
+  return ListCodec{std::move(has_validity), values, shape.slot_bits()};
 }
 
 arrow::Result<ChunkDecoder> ChunkDecoder::Validate(const wire::CompressiveEncoding& encoding,
@@ -115,10 +117,31 @@ arrow::Result<ChunkDecoder> ChunkDecoder::Validate(const wire::CompressiveEncodi
   return ChunkDecoder(unwrapped.general, std::move(fixed), shape.slot_bits(), num_buffers);
 }
 
+uint64_t ChunkDecoder::text_factor() const {
+  const auto* strings = std::get_if<StringCodec>(&codec_);
+  const uint64_t fsst = strings != nullptr && strings->fsst ? kFsstFactor : 1;
+  return fsst * (general_ ? kGeneralFactor : 1);
+}
+
+uint64_t ChunkDecoder::MostOfFirst(uint64_t num_values) const noexcept {
+  if (const auto* strings = std::get_if<StringCodec>(&codec_)) {
+    return strings->layout.MostBytes(num_values);
+  }
+  // The values, or the validity of their items; runs with the surplus that old writers left; packed
+  // blocks, filled up, with their width in front.
+  constexpr uint64_t kBlock = 1024;
+  constexpr uint64_t kHeader = 8;
+  const auto* lists = std::get_if<ListCodec>(&codec_);
+  const uint64_t bits = std::max<uint64_t>(lists != nullptr ? lists->slot_bits : value_bits_, 8);
+  const uint64_t values = std::min(num_values, UINT32_MAX * uint64_t{2}) * 2 + kBlock;
+  return std::min(PackedBytes(values, bits), UINT64_MAX - kHeader) + kHeader;
+}
+
 arrow::Result<Bytes> ChunkDecoder::FirstBuffer(const ChunkValues& chunk,
                                                DecodeScratch& scratch) const {
   if (!general_) return chunk.buffers[0];
-  return general_->Decompress(chunk.buffers[0], scratch.decompressed, chunk.where);
+  return general_->Decompress(chunk.buffers[0], MostOfFirst(chunk.num_values),
+                              scratch.decompressed, chunk.where);
 }
 
 template <typename Room>

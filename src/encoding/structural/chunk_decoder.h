@@ -23,7 +23,7 @@ namespace glaive::encoding {
 
 // Room that is kept from chunk to chunk, so that decoding one allocates nothing.
 struct DecodeScratch {
-  std::vector<std::byte> decompressed;
+  ScratchBytes decompressed;
   std::vector<std::byte> values;
   std::vector<uint32_t> indices;
 };
@@ -43,6 +43,9 @@ class ChunkDecoder {
                                               const LeafShape& shape, FileVersion version,
                                               Location where);
 
+  // About how many bytes of strings come of a stored one.
+  uint64_t text_factor() const;
+
   // Value buffers of each chunk.
   size_t num_buffers() const { return num_buffers_; }
 
@@ -61,6 +64,7 @@ class ChunkDecoder {
   struct ListCodec {
     std::vector<bool> has_validity;  // outermost first
     FlatDescription values;
+    uint64_t slot_bits;
   };
   using Codec = std::variant<FixedCodec, StringCodec, ListCodec>;
 
@@ -77,6 +81,8 @@ class ChunkDecoder {
   static arrow::Result<ListCodec> ValidateLists(const wire::CompressiveEncoding& encoding,
                                                 const LeafShape& shape, Location where);
 
+  // The most bytes that the first buffer of a chunk of so many values has.
+  uint64_t MostOfFirst(uint64_t num_values) const noexcept;
   // The chunk with its first buffer decompressed, if the page is.
   arrow::Result<Bytes> FirstBuffer(const ChunkValues& chunk, DecodeScratch& scratch) const;
 

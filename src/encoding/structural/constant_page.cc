@@ -11,6 +11,8 @@
 #include "core/byte_reader.h"
 #include "core/write_once.h"
 #include "encoding/codec/block.h"
+#include "encoding/structural/decoded_bytes.h"
+#include "encoding/structural/level_list.h"
 #include "encoding/structural/page_buffers.h"
 #include "encoding/structural/page_levels.h"
 
@@ -19,38 +21,35 @@ namespace {
 
 constexpr size_t kBatchLevels = 4096;
 // Levels up to here are kept for later reads.
-constexpr uint64_t kKeptBytes = 4 << 20;
+constexpr uint64_t kKeptBytes = 64 << 20;
 
 // One stream of levels: raw u16, or a block of so many.
 struct LevelStream {
   std::optional<FixedBlockDescription> block;
   uint64_t num_levels = 0;
 
-  arrow::Result<std::vector<uint16_t>> Decode(Bytes bytes, Location where) const {
-    if (!block && bytes.size() % sizeof(uint16_t) != 0) {
+  arrow::Result<LevelList> Decode(Bytes bytes, Location where) const {
+    if (block && !bytes.empty()) return LevelList::Decode(*block, bytes, num_levels, where);
+    if (bytes.size() % sizeof(uint16_t) != 0) {
       return Corrupt(where, "{} bytes of 16-bit levels", bytes.size());
     }
-    if (!block || bytes.empty()) {
-      std::vector<uint16_t> levels(bytes.size() / sizeof(uint16_t));
-      if (!levels.empty()) std::memcpy(levels.data(), bytes.data(), bytes.size());
-      return levels;
-    }
-    ARROW_ASSIGN_OR_RAISE(const auto decoded, block->Decode(bytes, num_levels, where));
-    std::vector<uint16_t> levels(num_levels);
-    if (!levels.empty()) std::memcpy(levels.data(), decoded.data(), decoded.size());
-    return levels;
+    std::vector<uint16_t> levels(bytes.size() / sizeof(uint16_t));
+    if (!levels.empty()) std::memcpy(levels.data(), bytes.data(), bytes.size());
+    return LevelList::Of(levels);
   }
 };
 
 // What the buffers of a page hold.
 struct Content {
   std::optional<std::string> value;  // of a slot
-  std::vector<uint16_t> repetition;  // empty: none
-  std::vector<uint16_t> definition;
+  LevelList repetition;  // empty: none
+  LevelList definition;
+  LevelRows rows;  // of `repetition`
 
-  size_t num_levels() const { return std::max(repetition.size(), definition.size()); }
+  uint64_t num_levels() const { return std::max(repetition.size(), definition.size()); }
   uint64_t memory_bytes() const {
-    return (repetition.size() + definition.size()) * sizeof(uint16_t) + (value ? value->size() : 0);
+    return repetition.memory_bytes() + definition.memory_bytes() + rows.memory_bytes() +
+           (value ? value->size() : 0);
   }
 };
 
@@ -107,11 +106,13 @@ class ConstantPage final : public PageDecoder, public std::enable_shared_from_th
   ConstantPage(PageBuffers buffers, size_t num_buffers, ConstantParts parts)
       : buffers_(std::move(buffers)), num_buffers_(num_buffers), parts_(std::move(parts)) {
     if (num_buffers_ == 0) {
-      content_.Put(std::make_shared<const Content>(Content{parts_.inline_value, {}, {}}));
+      content_.Put(std::make_shared<const Content>(Content{parts_.inline_value, {}, {}, {}}));
     }
   }
 
   arrow::Result<std::unique_ptr<PageRead>> Read(std::span<const RowRange> rows) override;
+
+  uint64_t decoded_bytes() const override;
 
   uint64_t memory_bytes() const override {
     const auto content = this->content();
@@ -143,9 +144,28 @@ class ConstantPage final : public PageDecoder, public std::enable_shared_from_th
   WriteOnce<std::shared_ptr<const Content>> content_;  // if it is small, once a read has brought it
 };
 
+uint64_t ConstantPage::decoded_bytes() const {
+  const auto content = this->content();
+  DecodedPage page{.num_rows = buffers_.num_rows(), .num_slots = buffers_.num_rows()};
+  if (parts_.levels.has_lists()) {
+    // A level for each item, or for a list without any; without a value there are no items.
+    page.num_slots = std::max(parts_.repetition.num_levels, parts_.definition.num_levels);
+    if (content != nullptr) page.num_slots = content->num_levels();
+  }
+  const uint64_t value = parts_.inline_value                  ? parts_.inline_value->size()
+                         : content != nullptr && content->value ? content->value->size()
+                         : parts_.has_value_buffer              ? buffers_.range(0).size
+                                                                : 0;
+  page.text_bytes = page.num_slots > UINT64_MAX / std::max<uint64_t>(value, 1)
+                        ? UINT64_MAX
+                        : page.num_slots * value;
+  if (parts_.levels.has_lists() && value == 0) page.num_slots = 0;
+  return DecodedBytes(page, parts_.shape, parts_.levels.max_repetition());
+}
+
 arrow::Result<std::shared_ptr<const Content>> ConstantPage::Open(
     std::span<const std::shared_ptr<arrow::Buffer>> buffers) {
-  Content content{parts_.inline_value, {}, {}};
+  Content content{parts_.inline_value, {}, {}, {}};
   size_t next = 0;
   if (parts_.has_value_buffer) {
     const Location where = buffers_.where(next);
@@ -167,6 +187,11 @@ arrow::Result<std::shared_ptr<const Content>> ConstantPage::Open(
          content.definition.size() != buffers_.num_rows())) {
       return Corrupt(buffers_.where(next), "{} repetition and {} definition levels for {} rows",
                      content.repetition.size(), content.definition.size(), buffers_.num_rows());
+    }
+    if (lists) {
+      ARROW_ASSIGN_OR_RAISE(content.rows,
+                            LevelRows::Find(content.repetition, parts_.levels.max_repetition(),
+                                            buffers_.num_rows(), buffers_.layout()));
     }
   }
   auto result = std::make_shared<const Content>(std::move(content));
@@ -195,8 +220,7 @@ class ConstantRead final : public PageRead {
  private:
   arrow::Status AppendValues(uint64_t num_slots, LeafValues& values) const;
   arrow::Status AppendWithoutLevels(uint64_t num_rows, LeafBuilder::State& leaf) const;
-  arrow::Status AppendEntries(size_t begin, size_t end, LeafBuilder::State& leaf);
-  arrow::Result<std::vector<size_t>> RowStarts() const;
+  arrow::Status AppendEntries(uint64_t begin, uint64_t end, LeafBuilder::State& leaf);
 
   std::shared_ptr<ConstantPage> page_;
   std::vector<RowRange> rows_;
@@ -230,14 +254,14 @@ arrow::Status ConstantRead::AppendWithoutLevels(uint64_t num_rows, LeafBuilder::
 }
 
 // Unravelling uses levels up, so it works on copies of a few at a time.
-arrow::Status ConstantRead::AppendEntries(size_t begin, size_t end, LeafBuilder::State& leaf) {
+arrow::Status ConstantRead::AppendEntries(uint64_t begin, uint64_t end, LeafBuilder::State& leaf) {
   const PageLevels& page_levels = page_->parts().levels;
   while (begin < end) {
-    LevelSpan levels{.size = std::min(kBatchLevels, end - begin)};
-    const auto copy = [&](const std::vector<uint16_t>& from, std::vector<uint16_t>& to) {
+    LevelSpan levels{.size = std::min<uint64_t>(kBatchLevels, end - begin)};
+    const auto copy = [&](const LevelList& from, std::vector<uint16_t>& to) {
       if (from.empty()) return static_cast<uint16_t*>(nullptr);
-      const auto first = from.begin() + static_cast<ptrdiff_t>(begin);
-      to.assign(first, first + static_cast<ptrdiff_t>(levels.size));
+      to.resize(levels.size);
+      from.Copy(begin, to);
       return to.data();
     };
     levels.repetition = copy(content_->repetition, repetition_);
@@ -247,21 +271,6 @@ arrow::Status ConstantRead::AppendEntries(size_t begin, size_t end, LeafBuilder:
     ARROW_RETURN_NOT_OK(page_levels.Unravel(levels, leaf, page_->buffers().layout()));
   }
   return arrow::Status::OK();
-}
-
-// The entry that each row starts with, and the end.
-arrow::Result<std::vector<size_t>> ConstantRead::RowStarts() const {
-  std::vector<size_t> starts;
-  const uint16_t new_row = page_->parts().levels.max_repetition();
-  for (size_t i = 0; i < content_->repetition.size(); ++i) {
-    if (content_->repetition[i] == new_row) starts.push_back(i);
-  }
-  if (starts.size() != page_->buffers().num_rows()) {
-    return Corrupt(page_->buffers().layout(), "{} rows in the levels of a page of {}",
-                   starts.size(), page_->buffers().num_rows());
-  }
-  starts.push_back(content_->repetition.size());
-  return starts;
 }
 
 arrow::Status ConstantRead::DecodeInto(LeafBuilder& leaf) {
@@ -275,9 +284,10 @@ arrow::Status ConstantRead::DecodeInto(LeafBuilder& leaf) {
       ARROW_RETURN_NOT_OK(AppendEntries(range.begin, range.end, state));
     }
   } else {
-    ARROW_ASSIGN_OR_RAISE(const std::vector<size_t> starts, RowStarts());
     for (const RowRange& range : rows_) {
-      ARROW_RETURN_NOT_OK(AppendEntries(starts[range.begin], starts[range.end], state));
+      ARROW_RETURN_NOT_OK(AppendEntries(content_->rows.Start(content_->repetition, range.begin),
+                                        content_->rows.Start(content_->repetition, range.end),
+                                        state));
     }
   }
   return check.Finish(page_->buffers().layout());

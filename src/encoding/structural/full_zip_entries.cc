@@ -101,7 +101,7 @@ arrow::Status ZipReader::AppendStrings(const ZippedStrings& strings, Bytes entri
           strings.Append(entries.subspan(at, size), leaf.values, scratch_, where.Plus(at)));
       at += size;
     }
-    ARROW_RETURN_NOT_OK(leaf.values.CheckOffsets());
+    ARROW_RETURN_NOT_OK(leaf.values.CheckRoom(0));
     ARROW_RETURN_NOT_OK(FlushLevels(leaf, where));
   }
   return arrow::Status::OK();

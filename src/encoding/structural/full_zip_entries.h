@@ -52,7 +52,7 @@ class ZipReader {
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
   std::vector<std::byte> rows_;
-  std::vector<std::byte> scratch_;
+  ScratchBytes scratch_;
 };
 
 }  // namespace glaive::encoding

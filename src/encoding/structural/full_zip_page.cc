@@ -8,6 +8,7 @@
 
 #include "core/byte_reader.h"
 #include "core/write_once.h"
+#include "encoding/structural/decoded_bytes.h"
 #include "encoding/structural/full_zip_entries.h"
 #include "encoding/structural/page_buffers.h"
 
@@ -55,10 +56,26 @@ class RowStarts {
 class FullZipPage final : public PageDecoder, public std::enable_shared_from_this<FullZipPage> {
  public:
   // `index_width` is that of an entry of the index, 0 if the page has none.
-  FullZipPage(PageBuffers buffers, ZipLayout layout, uint64_t index_width)
-      : buffers_(std::move(buffers)), layout_(std::move(layout)), index_width_(index_width) {}
+  FullZipPage(PageBuffers buffers, ZipLayout layout, LeafShape shape, uint64_t index_width)
+      : buffers_(std::move(buffers)),
+        layout_(std::move(layout)),
+        shape_(std::move(shape)),
+        index_width_(index_width) {}
 
   arrow::Result<std::unique_ptr<PageRead>> Read(std::span<const RowRange> rows) override;
+
+  uint64_t decoded_bytes() const override {
+    DecodedPage page{.num_rows = buffers_.num_rows(), .num_slots = buffers_.num_rows()};
+    const uint64_t stored = buffers_.range(kEntries).size;
+    if (const auto* strings = std::get_if<ZippedStrings>(&layout_.values)) {
+      page.text_bytes = stored * strings->text_factor();
+    } else if (layout_.levels.has_lists()) {
+      const uint64_t entry =
+          layout_.word_bytes() + std::get<ZippedRows>(layout_.values).row_bytes();
+      page.num_slots = stored / std::max<uint64_t>(entry, 1);
+    }
+    return DecodedBytes(page, shape_, layout_.levels.max_repetition());
+  }
 
   uint64_t memory_bytes() const override {
     const bool kept = this->index() != nullptr;
@@ -83,6 +100,7 @@ class FullZipPage final : public PageDecoder, public std::enable_shared_from_thi
  private:
   const PageBuffers buffers_;
   const ZipLayout layout_;
+  const LeafShape shape_;
   const uint64_t index_width_;
 
   WriteOnce<std::shared_ptr<arrow::Buffer>> index_;  // once a read has brought all of it
@@ -294,7 +312,9 @@ arrow::Result<std::shared_ptr<PageDecoder>> MakeFullZipPage(const wire::FullZipL
       return Corrupt(where, "{} entries of {} bytes in {}", source.num_rows, entry, size);
     }
   }
-  return std::make_shared<FullZipPage>(std::move(buffers), std::move(zip), index_width);
+  ARROW_ASSIGN_OR_RAISE(LeafShape shape, ShapeOf(*path.type));
+  return std::make_shared<FullZipPage>(std::move(buffers), std::move(zip), std::move(shape),
+                                       index_width);
 }
 
 }  // namespace glaive::encoding

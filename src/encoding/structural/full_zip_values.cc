@@ -4,6 +4,7 @@
 
 #include "encoding/codec/block.h"
 #include "encoding/codec/flat.h"
+#include "encoding/structural/decoded_bytes.h"
 
 namespace glaive::encoding {
 namespace {
@@ -112,12 +113,17 @@ arrow::Result<ZippedStrings> ZippedStrings::Validate(const wire::CompressiveEnco
   return strings;
 }
 
-arrow::Status ZippedStrings::Append(Bytes stored, LeafValues& leaf, std::vector<std::byte>& scratch,
+uint64_t ZippedStrings::text_factor() const {
+  return (fsst_ ? kFsstFactor : 1) * (general_ ? kGeneralFactor : 1);
+}
+
+arrow::Status ZippedStrings::Append(Bytes stored, LeafValues& leaf, ScratchBytes& scratch,
                                     Location where) const {
   if (general_ && fsst_) {
-    ARROW_ASSIGN_OR_RAISE(stored, general_->Decompress(stored, scratch, where));
+    ARROW_ASSIGN_OR_RAISE(stored, general_->Decompress(stored, leaf.MostText(), scratch, where));
   } else if (general_) {
-    ARROW_ASSIGN_OR_RAISE(const uint64_t size, general_->DecompressedSize(stored, where));
+    ARROW_ASSIGN_OR_RAISE(const uint64_t size, general_->DecompressedSize(stored, leaf.MostText(), where));
+    ARROW_RETURN_NOT_OK(leaf.CheckRoom(size));
     ARROW_RETURN_NOT_OK(leaf.ReserveVariable(1, size));
     const std::span<std::byte> out(reinterpret_cast<std::byte*>(leaf.variable_end()), size);
     ARROW_RETURN_NOT_OK(general_->Decompress(stored, out, where));

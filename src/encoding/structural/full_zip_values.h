@@ -48,11 +48,14 @@ class ZippedStrings {
 
   uint64_t length_bytes() const { return length_bytes_; }
 
+  // About how many bytes of strings come of a stored one.
+  uint64_t text_factor() const;
+
   // Whether strings are stored as they are, so that a page never makes more bytes than it has.
   bool plain() const { return !general_ && !fsst_; }
 
   // REQUIRES: plain() and reserved, or room for offsets
-  arrow::Status Append(Bytes stored, LeafValues& leaf, std::vector<std::byte>& scratch,
+  arrow::Status Append(Bytes stored, LeafValues& leaf, ScratchBytes& scratch,
                        Location where) const;
 
  private:

@@ -26,7 +26,8 @@ struct LayerBuilder {
 // Grows LeafRows page by page: every page appends to the layers and to the values.
 class LeafBuilder {
  public:
-  explicit LeafBuilder(const LeafPath& path);  // borrows the path
+  // Borrows the path. Values of more bytes than `most_bytes` are TooLarge.
+  explicit LeafBuilder(const LeafPath& path, uint64_t most_bytes = UINT64_MAX);
   ~LeafBuilder();
 
   arrow::Result<LeafRows> Finish() &&;

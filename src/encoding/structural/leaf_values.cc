@@ -12,6 +12,7 @@
 
 #include "core/byte_reader.h"
 #include "core/error.h"
+#include "core/too_large.h"
 
 namespace glaive::encoding {
 namespace {
@@ -23,12 +24,27 @@ int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
 
 }  // namespace
 
+LeafValues::LeafValues(LeafShape shape, uint64_t most_bytes)
+    : shape_(std::move(shape)), most_bytes_(Signed(std::min<uint64_t>(most_bytes, INT64_MAX))) {
+  if (shape_.kind == ValueKind::kVariable && !shape_.large_offsets) {
+    most_bytes_ = std::min<int64_t>(most_bytes_, std::numeric_limits<int32_t>::max());
+  }
+}
+
+arrow::Status LeafValues::CheckRoom(uint64_t num_bytes_more) const {
+  const int64_t left = most_bytes_ - data_.length();
+  if (left >= 0 && num_bytes_more <= static_cast<uint64_t>(left)) return arrow::Status::OK();
+  return TooLarge("the values of one batch take more than {} bytes", most_bytes_);
+}
+
 arrow::Status LeafValues::ReserveFixed(uint64_t num_slots) {
   if (shape_.kind != ValueKind::kFixed) return arrow::Status::OK();
-  return data_.Reserve(Signed(num_slots * (shape_.slot_bits() / 8)));
+  const int64_t left = std::max<int64_t>(0, most_bytes_ - data_.length());
+  return data_.Reserve(std::min(Signed(num_slots * (shape_.slot_bits() / 8)), left));
 }
 
 arrow::Result<uint8_t*> LeafValues::ExtendFixed(uint64_t num_slots) {
+  ARROW_RETURN_NOT_OK(CheckRoom(PackedBytes(num_slots, shape_.slot_bits())));
   const int64_t bytes = Signed(num_slots * (shape_.slot_bits() / 8));
   ARROW_RETURN_NOT_OK(data_.Reserve(bytes));
   uint8_t* const to = data_.mutable_data() + data_.length();
@@ -46,6 +62,7 @@ arrow::Status LeafValues::AppendFixed(const std::byte* slots, uint64_t num_slots
 
 arrow::Status LeafValues::ReserveBits(uint64_t num_bits) {
   const int64_t bytes = arrow::bit_util::BytesForBits(num_bits_ + Signed(num_bits));
+  ARROW_RETURN_NOT_OK(CheckRoom(static_cast<uint64_t>(bytes - data_.length())));
   return data_.Append(bytes - data_.length(), 0);
 }
 
@@ -124,18 +141,6 @@ arrow::Status LeafValues::ReserveVariable(uint64_t num_values, uint64_t num_byte
   return data_.Reserve(Signed(num_bytes + kSpareBytes));
 }
 
-arrow::Status LeafValues::CheckOffsets(uint64_t num_bytes_more) const {
-  constexpr int64_t kReach = std::numeric_limits<int32_t>::max();
-  const int64_t left = kReach - data_.length();
-  if (shape_.large_offsets || (left >= 0 && num_bytes_more <= static_cast<uint64_t>(left))) {
-    return arrow::Status::OK();
-  }
-  return Unsupported(
-      "the strings of one batch take more than the {} bytes that 32-bit offsets reach: read fewer "
-      "rows at a time",
-      kReach);
-}
-
 // Out is of Arrow's offsets, Offset of the file's: the sums are made in the wider of the two.
 template <typename Out, typename Offset>
 void LeafValues::UnsafeAppendOffsets(const std::byte* offsets, uint64_t num_values) {
@@ -162,7 +167,7 @@ void LeafValues::UnsafeAppendOffsetsOf(const std::byte* offsets, uint64_t num_va
 arrow::Status LeafValues::AppendStrings(const VariablePayload& strings, ValueRange range) {
   const uint64_t begin = strings.offset(range.begin);
   const uint64_t size = strings.offset(range.end) - begin;
-  ARROW_RETURN_NOT_OK(CheckOffsets(size));
+  ARROW_RETURN_NOT_OK(CheckRoom(size));
   ARROW_RETURN_NOT_OK(ReserveVariable(range.size(), size));
   if (strings.wide) {
     UnsafeAppendOffsetsOf<uint64_t>(strings.offsets + range.begin * sizeof(uint64_t), range.size());
@@ -179,7 +184,7 @@ arrow::Status LeafValues::AppendRepeatedString(std::span<const std::byte> string
   constexpr uint64_t kTooMany = uint64_t{1} << 62;
   const bool fits = string.empty() || num_slots <= kTooMany / string.size();
   const uint64_t size = fits ? num_slots * string.size() : kTooMany;
-  ARROW_RETURN_NOT_OK(CheckOffsets(size));
+  ARROW_RETURN_NOT_OK(CheckRoom(size));
   ARROW_RETURN_NOT_OK(ReserveVariable(num_slots, size));
   for (uint64_t i = 0; i < num_slots; ++i) {
     if (!string.empty()) std::memcpy(variable_end(), string.data(), string.size());

@@ -27,9 +27,20 @@ struct ValueRange {
 // validity of the leaf itself. Appending is by runs of values; nothing here is called per value.
 class LeafValues {
  public:
-  explicit LeafValues(LeafShape shape) : shape_(std::move(shape)) {}
+  // More than `most_bytes` of values are TooLarge, and so is what 32-bit offsets do not reach.
+  explicit LeafValues(LeafShape shape, uint64_t most_bytes = UINT64_MAX);
 
   const LeafShape& shape() const { return shape_; }
+
+  // Bytes of values, or of the strings, so far.
+  uint64_t size_bytes() const { return static_cast<uint64_t>(data_.length()); }
+  // What there is of a string at most, whatever a file says: what its offsets reach.
+  uint64_t MostText() const {
+    return static_cast<uint64_t>(shape_.large_offsets ? INT64_MAX : INT32_MAX);
+  }
+  // TooLarge if so many bytes more were too many. Appending asks by itself; who writes strings one
+  // by one asks before they are there or soon after.
+  arrow::Status CheckRoom(uint64_t num_bytes_more) const;
 
   // Slots appended so far; what is appended comes in whole slots.
   int64_t num_slots() const { return num_slots_; }
@@ -66,13 +77,10 @@ class LeafValues {
   void UnsafeEndValue(uint64_t size) {
     data_.UnsafeAdvance(static_cast<int64_t>(size));
     ++num_slots_;
-    // Beyond 32 bits the end is wrong, which CheckOffsets says in time.
+    // Beyond 32 bits the end is wrong, which CheckRoom says in time.
     const int64_t end = data_.length();
     offsets_.UnsafeAppend(&end, shape_.large_offsets ? sizeof(int64_t) : sizeof(int32_t));
   }
-  // After the two: Unsupported if what was appended is beyond the reach of 32-bit offsets.
-  arrow::Status CheckOffsets() const { return CheckOffsets(0); }
-
   arrow::Status AppendStrings(const VariablePayload& strings, ValueRange range);
   arrow::Status AppendRepeatedString(std::span<const std::byte> string, uint64_t num_slots);
 
@@ -86,9 +94,9 @@ class LeafValues {
   template <typename Offset>
   void UnsafeAppendOffsetsOf(const std::byte* offsets, uint64_t num_values);
   arrow::Status ReserveBits(uint64_t num_bits);
-  arrow::Status CheckOffsets(uint64_t num_bytes_more) const;
 
   LeafShape shape_;
+  int64_t most_bytes_;
   int64_t num_slots_ = 0;
   int64_t num_bits_ = 0;          // of the bitmap in data_
   arrow::BufferBuilder data_;     // values, a bitmap of them, or the bytes of strings

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/write_once.h"
+#include "encoding/structural/decoded_bytes.h"
 #include "encoding/structural/mini_block_chunk.h"
 #include "encoding/structural/mini_block_index.h"
 #include "encoding/structural/page_buffers.h"
@@ -33,15 +34,33 @@ struct Besides {
 
 class MiniBlockPage final : public PageDecoder, public std::enable_shared_from_this<MiniBlockPage> {
  public:
-  MiniBlockPage(PageBuffers buffers, ChunkLayout layout, MiniBlockSizes sizes,
+  MiniBlockPage(PageBuffers buffers, ChunkLayout layout, LeafShape shape, MiniBlockSizes sizes,
                 std::optional<DictionaryDescription> dictionary, uint64_t num_dictionary_items)
       : buffers_(std::move(buffers)),
         layout_(std::move(layout)),
+        shape_(std::move(shape)),
         sizes_(sizes),
         dictionary_(std::move(dictionary)),
         num_dictionary_items_(num_dictionary_items) {}
 
   arrow::Result<std::unique_ptr<PageRead>> Read(std::span<const RowRange> rows) override;
+
+  uint64_t decoded_bytes() const override {
+    DecodedPage page{.num_rows = sizes_.num_rows, .num_slots = sizes_.num_values};
+    page.text_bytes = buffers_.range(kChunks).size * layout_.values.text_factor();
+    if (dictionary_) {
+      // As if all items were as frequent. Those that are not are found out by reading.
+      const Besides* const besides = this->besides();
+      const uint64_t bytes = besides != nullptr && besides->dictionary
+                                 ? besides->dictionary->text_bytes()
+                                 : buffers_.range(kBesides).size * dictionary_->text_factor();
+      const double share = static_cast<double>(bytes) /
+                           static_cast<double>(std::max<uint64_t>(num_dictionary_items_, 1));
+      page.text_bytes = static_cast<uint64_t>(
+          std::min(share * static_cast<double>(sizes_.num_values), 1e18));
+    }
+    return DecodedBytes(page, shape_, layout_.levels.max_repetition());
+  }
 
   uint64_t memory_bytes() const override {
     const auto besides = this->besides();
@@ -69,6 +88,7 @@ class MiniBlockPage final : public PageDecoder, public std::enable_shared_from_t
 
   const PageBuffers buffers_;
   const ChunkLayout layout_;
+  const LeafShape shape_;  // of the leaf
   const MiniBlockSizes sizes_;
   const std::optional<DictionaryDescription> dictionary_;
   const uint64_t num_dictionary_items_;
@@ -261,7 +281,7 @@ arrow::Result<std::shared_ptr<PageDecoder>> MakeMiniBlockPage(const wire::MiniBl
       std::move(buffers),
       ChunkLayout{std::move(repetition), std::move(definition), std::move(levels),
                   std::move(values), layout.has_large_chunk},
-      sizes, std::move(dictionary), layout.num_dictionary_items);
+      shape, sizes, std::move(dictionary), layout.num_dictionary_items);
 }
 
 }  // namespace glaive::encoding

@@ -9,8 +9,12 @@
 
 #include <arrow/array.h>
 #include <arrow/array/builder_binary.h>
+#include <arrow/array/builder_nested.h>
+#include <arrow/array/builder_primitive.h>
 #include <arrow/array/concatenate.h>
+#include <arrow/array/util.h>
 #include <arrow/json/from_string.h>
+#include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +24,7 @@
 #include "testing/golden_pages.h"
 #include "testing/matchers.h"
 #include "testing/random_values.h"
+#include "wire/encodings_v2_1.h"
 
 namespace glaive::encoding {
 namespace {
@@ -323,6 +328,142 @@ TEST(PageDecoderTest, FullZipRowsAreFoundWithoutReadingThePage) {
   const RowRange all = {0, 20'000};
   ASSERT_THAT(Read(file, array->type(), std::span(&all, 1), &cost), IsOk());
   EXPECT_EQ(cost.rounds, 1);
+}
+
+std::shared_ptr<arrow::Array> ListsWithoutItems(int64_t num_rows, bool with_nulls) {
+  arrow::ListBuilder builder(arrow::default_memory_pool(),
+                             std::make_shared<arrow::Int32Builder>());
+  for (int64_t i = 0; i < num_rows; ++i) {
+    EXPECT_THAT(with_nulls && i % 3 == 0 ? builder.AppendNull() : builder.Append(), IsOk());
+  }
+  return builder.Finish().ValueOrDie();
+}
+
+// Whatever the rows are, a few of them and what is kept cost what the page stores.
+TEST(PageDecoderTest, ListsWithoutItemsCostWhatTheyStore) {
+  constexpr int64_t kRows = 300'000;
+  for (const bool with_nulls : {false, true}) {
+    const auto array = ListsWithoutItems(kRows, with_nulls);
+    const FileOfPage file = Encode(array, FileVersion::k2_2);
+    const auto decoder = PageDecoder::Make(file.source(), OnlyLeaf(array->type())).ValueOrDie();
+    const std::vector<RowRange> rows = {{5, 7}, {1000, 1001}, {kRows - 5000, kRows}};
+    Cost cost;
+    const auto first = Read(*decoder, file, array->type(), rows, &cost);
+    ASSERT_THAT(first, IsOk());
+    EXPECT_TRUE((*first)->Equals(*Select(*array, rows)));
+    EXPECT_EQ(cost.rounds, 1);
+    const auto second = Read(*decoder, file, array->type(), rows, &cost);
+    ASSERT_THAT(second, IsOk());
+    EXPECT_TRUE((*second)->Equals(*Select(*array, rows)));
+    EXPECT_EQ(cost.rounds, 0);
+    EXPECT_LT(decoder->memory_bytes(), with_nulls ? kRows * 2 : 2000);
+    EXPECT_EQ(decoder->decoded_bytes(), kRows * sizeof(int32_t));
+  }
+}
+
+// Pages tell what their rows decode to, within what validity and a few offsets take.
+TEST(PageDecoderTest, DecodedBytesAreKnownBeforehand) {
+  constexpr int64_t kRows = 20'000;
+  const auto expect = [](const std::shared_ptr<arrow::Array>& array, uint64_t bytes) {
+    for (const FileVersion version : {FileVersion::k2_1, FileVersion::k2_2}) {
+      const FileOfPage file = Encode(array, version);
+      const auto decoder = PageDecoder::Make(file.source(), OnlyLeaf(array->type())).ValueOrDie();
+      EXPECT_GE(decoder->decoded_bytes(), bytes) << array->type()->ToString();
+      // Compressed texts are guessed at.
+      EXPECT_LE(decoder->decoded_bytes(), 4 * bytes + 1000) << array->type()->ToString();
+      // What is read of a page makes that better.
+      const RowRange row = {0, 1};
+      ASSERT_THAT(Read(*decoder, file, array->type(), {&row, 1}), IsOk());
+      EXPECT_GE(decoder->decoded_bytes(), bytes) << array->type()->ToString();
+    }
+  };
+  arrow::Int64Builder same;
+  arrow::Int64Builder numbers;
+  arrow::StringBuilder one;
+  arrow::StringBuilder few;
+  for (int64_t i = 0; i < kRows; ++i) {
+    ASSERT_THAT(same.Append(7), IsOk());
+    ASSERT_THAT(numbers.Append(i % 10), IsOk());
+    ASSERT_THAT(one.Append(std::string(100, 'x')), IsOk());
+    ASSERT_THAT(few.Append(std::to_string(i % 5) + std::string(200, 'y')), IsOk());
+  }
+  expect(same.Finish().ValueOrDie(), kRows * 8);
+  expect(numbers.Finish().ValueOrDie(), kRows * 8);
+  expect(one.Finish().ValueOrDie(), kRows * 104);
+  expect(few.Finish().ValueOrDie(), kRows * 205);
+  expect(arrow::MakeArray(RandomValues({}, 3).Make(arrow::fixed_size_list(arrow::float32(), 80),
+                                                   1000)),
+         1000 * 320);
+  arrow::Int32Builder offsets;
+  for (int32_t i = 0; i <= 500; ++i) ASSERT_THAT(offsets.Append(i * 40), IsOk());
+  expect(arrow::ListArray::FromArrays(*offsets.Finish().ValueOrDie(), *arrow::MakeArrayFromScalar(
+             *arrow::MakeScalar(int64_t{1}), kRows).ValueOrDie()).ValueOrDie(), kRows * 8);
+}
+
+// The file's zstd frames say far more than the pages around them can hold.
+TEST(PageDecoderTest, WhatFramesClaimIsBoundedByTheirPage) {
+  const auto flat = [](uint64_t bits) { return wire::MakeEncoding(wire::FlatEncoding{bits}); };
+  const auto zstd = [](const wire::EncodingPtr& inner) {
+    return wire::MakeEncoding(
+        wire::GeneralEncoding{wire::CompressionScheme::kZstd, std::nullopt, inner});
+  };
+  const auto word = [](auto value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  // A frame of blocks that each stand for 128 KiB of zeros in 4 bytes.
+  constexpr uint64_t kClaim = uint64_t{1} << 28;
+  std::string frame = word(kClaim) + FromHex("28b52ffda0") + word(uint32_t{kClaim});
+  constexpr uint32_t kBlock = 1 << 17;
+  for (uint64_t i = 0; i < kClaim / kBlock; ++i) {
+    const bool is_last = i + 1 == kClaim / kBlock;
+    const uint32_t header = kBlock << 3 | 1 << 1 | (is_last ? 1 : 0);
+    frame += word(header).substr(0, 3) + std::string(1, '\0');
+  }
+  ASSERT_LT(frame.size(), 10'000u);
+  const auto refused = [](const FileOfPage& file, const Type& type) {
+    EXPECT_THAT(ReadAll(file, type), IsError(ErrorKind::kCorrupt, "where there are at most"))
+        << type->ToString();
+  };
+
+  // Levels of a page without values.
+  FileOfPage levels{.layout = wire::Serialize(wire::ConstantLayout{
+                        .layers = {wire::RepDefLayer::kNullableItem},
+                        .def_compression = zstd(flat(16)),
+                        .num_def_values = 10}),
+                    .num_rows = 10};
+  levels.AddBuffer("");
+  levels.AddBuffer(frame);
+  refused(levels, arrow::int32());
+
+  // Values of a chunk.
+  const std::string chunk = word(uint16_t{0}) + word(static_cast<uint16_t>(frame.size())) +
+                            std::string(4, '\0') + frame +
+                            std::string((8 - frame.size() % 8) % 8, '\0');
+  const auto words = word(static_cast<uint16_t>((chunk.size() / 8 - 1) << 4));
+  FileOfPage values{.layout = wire::Serialize(
+                        wire::MiniBlockLayout{.value_compression = zstd(flat(32)),
+                                              .layers = {wire::RepDefLayer::kAllValidItem},
+                                              .num_buffers = 1,
+                                              .num_items = 10}),
+                    .num_rows = 10};
+  values.AddBuffer(words);
+  values.AddBuffer(chunk);
+  refused(values, arrow::int32());
+
+  // Items of a dictionary.
+  const std::string indices = word(uint16_t{0}) + word(uint16_t{40}) + std::string(44, '\0');
+  FileOfPage dictionary{.layout = wire::Serialize(wire::MiniBlockLayout{
+                            .value_compression = flat(32),
+                            .dictionary = zstd(flat(64)),
+                            .num_dictionary_items = 3,
+                            .layers = {wire::RepDefLayer::kAllValidItem},
+                            .num_buffers = 1,
+                            .num_items = 10}),
+                        .num_rows = 10};
+  dictionary.AddBuffer(word(static_cast<uint16_t>((indices.size() / 8 - 1) << 4)));
+  dictionary.AddBuffer(indices);
+  dictionary.AddBuffer(frame);
+  refused(dictionary, arrow::int64());
 }
 
 TEST(PageDecoderTest, WhatIsNotReadIsNamed) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/byte_reader.h"
+#include "encoding/structural/decoded_bytes.h"
 
 namespace glaive::encoding {
 namespace {
@@ -37,6 +38,7 @@ arrow::Status PageDictionary::AppendStrings(std::span<const uint32_t> indices,
                                             LeafValues& leaf) const {
   uint64_t size = 0;
   for (const uint32_t index : indices) size += offsets_[index + 1] - offsets_[index];
+  ARROW_RETURN_NOT_OK(leaf.CheckRoom(size));
   ARROW_RETURN_NOT_OK(leaf.ReserveVariable(indices.size(), size));
   for (const uint32_t index : indices) {
     const std::byte* const from = items_.data() + offsets_[index];
@@ -45,7 +47,7 @@ arrow::Status PageDictionary::AppendStrings(std::span<const uint32_t> indices,
     if (length > kShortString) std::memcpy(leaf.variable_end(), from, length);
     leaf.UnsafeEndValue(length);
   }
-  return leaf.CheckOffsets();
+  return arrow::Status::OK();
 }
 
 arrow::Status PageDictionary::AppendFixed(std::span<const uint32_t> indices,
@@ -92,18 +94,30 @@ arrow::Result<DictionaryDescription> DictionaryDescription::Validate(
   return DictionaryDescription(Strings{unwrapped.general, layout});
 }
 
+uint64_t DictionaryDescription::text_factor() const {
+  const auto* strings = std::get_if<Strings>(&items_);
+  return strings != nullptr && strings->general ? kGeneralFactor : 1;
+}
+
 arrow::Result<PageDictionary> DictionaryDescription::Decode(Bytes block, uint64_t num_items,
                                                             Location where) const {
   PageDictionary dictionary;
   dictionary.num_items_ = num_items;
   if (const auto* fixed = std::get_if<FixedBlockDescription>(&items_)) {
+    // Items differ from each other, so no codec but a general one makes many of few bytes.
+    constexpr uint64_t kMostBits = 64 * 8;
+    if (!fixed->is_general() && num_items > PackedBytes(block.size() + 1, kMostBits)) {
+      return Corrupt(where, "a dictionary of {} items in {} bytes", num_items, block.size());
+    }
     ARROW_ASSIGN_OR_RAISE(dictionary.items_, fixed->Decode(block, num_items, where));
     return dictionary;
   }
   const Strings& strings = std::get<Strings>(items_);
-  std::vector<std::byte> scratch;
+  ScratchBytes scratch;
   if (strings.general) {
-    ARROW_ASSIGN_OR_RAISE(block, strings.general->Decompress(block, scratch, where));
+    ARROW_ASSIGN_OR_RAISE(block,
+                          strings.general->Decompress(block, strings.layout.MostBytes(num_items),
+                                                      scratch, where));
   }
   ARROW_ASSIGN_OR_RAISE(const VariablePayload payload,
                         strings.layout.OpenBlock(block, num_items, where));

@@ -23,6 +23,8 @@ class PageDictionary {
   // Appends an item for each index. Corrupt if one is not in the dictionary.
   arrow::Status Append(std::span<const uint32_t> indices, LeafValues& leaf, Location where) const;
 
+  // Of all items together, if they are strings.
+  uint64_t text_bytes() const { return offsets_.empty() ? 0 : offsets_.back(); }
   uint64_t memory_bytes() const { return items_.size() + offsets_.size() * sizeof(uint64_t); }
 
  private:
@@ -43,6 +45,9 @@ class DictionaryDescription {
                                                        Location where);
 
   arrow::Result<PageDictionary> Decode(Bytes block, uint64_t num_items, Location where) const;
+
+  // About how many bytes of items come of a stored one.
+  uint64_t text_factor() const;
 
  private:
   struct Strings {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/too_large.h"
+
 namespace glaive::encoding {
 namespace {
 
@@ -229,10 +231,8 @@ arrow::Status PageLevels::Unravel(LevelSpan levels, LeafBuilder::State& leaf,
                        position - slots_below, below->num_slots() - slots_below);
       }
       if (!builder.large_offsets && position > std::numeric_limits<int32_t>::max()) {
-        return Unsupported(
-            "the lists of one batch hold {} items, beyond the reach of 32-bit "
-            "offsets: read fewer rows at a time",
-            position);
+        return TooLarge("the lists of one batch hold {} items, which 32-bit offsets do not reach",
+                        position);
       }
     }
     below = &builder;
