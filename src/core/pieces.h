@@ -25,8 +25,8 @@ struct Piece {
 // splits on overflow. Not thread safe.
 class Pieces {
  public:
-  // How many of the things from `begin` on are expected to fit, at least 1. Asked before each piece,
-  // since those done before may have told more.
+  // How many of the things from `begin` on are expected to fit, at least 1. Asked before each
+  // piece, since those done before may have told more.
   using Fitting = std::function<uint64_t(uint64_t begin)>;
 
   Pieces(uint64_t count, Fitting fitting) : count_(count), fitting_(std::move(fitting)) {}
@@ -36,8 +36,8 @@ class Pieces {
   // The most that a piece may have, after one that was too large.
   uint64_t largest() const { return largest_; }
 
-  // Does the next piece and returns what comes of it, a Status or a Result. TooLarge comes back only
-  // of a single thing. REQUIRES: !at_end()
+  // Does the next piece and returns what comes of it, a Status or a Result. TooLarge comes back
+  // only of a single thing. REQUIRES: !at_end()
   template <typename Work>
   auto Next(const Work& work) {
     uint64_t size = FitOf(done_);

@@ -20,7 +20,6 @@ constexpr uint64_t kBatchBytes = uint64_t{16} << 20;
 
 }  // namespace
 
-
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadRows(
     const read::Snapshot& snapshot, const std::shared_ptr<const read::Projection>& projection,
     std::span<const uint64_t> addresses) {

@@ -18,7 +18,8 @@ void BatchCutter::Add(std::shared_ptr<arrow::RecordBatch> batch) {
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCutter::Next(bool is_last) {
-  if (rows_ == 0 || (exactly_ && !is_last && rows_ < max_rows_ && !IsTooFar(waiting_reach_))) return nullptr;
+  if (rows_ == 0 || (exactly_ && !is_last && rows_ < max_rows_ && !IsTooFar(waiting_reach_)))
+    return nullptr;
   const bool is_enough = waiting_.front()->num_rows() - begin_ >= max_rows_;
   if (!exactly_ || is_enough) return CutFront(max_rows_);
   std::vector<std::shared_ptr<arrow::RecordBatch>> parts;
@@ -44,7 +45,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCutter::Next(bool is_las
 
 // Adds how far the offsets of each column reach.
 void BatchCutter::Count(const arrow::RecordBatch& rows, std::vector<uint64_t>& reach) {
-  for (size_t i = 0; i < reach.size(); ++i) reach[i] += OffsetReach(*rows.column(static_cast<int>(i)));
+  for (size_t i = 0; i < reach.size(); ++i)
+    reach[i] += OffsetReach(*rows.column(static_cast<int>(i)));
 }
 
 bool BatchCutter::IsTooFar(const std::vector<uint64_t>& reach) const {

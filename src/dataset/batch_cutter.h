@@ -35,8 +35,8 @@ class BatchCutter {
   const bool exactly_;
   const uint64_t reach_;  // of the offsets of a batch
   std::deque<std::shared_ptr<arrow::RecordBatch>> waiting_;
-  int64_t begin_ = 0;  // rows of the first that are gone
-  int64_t rows_ = 0;   // that wait
+  int64_t begin_ = 0;                    // rows of the first that are gone
+  int64_t rows_ = 0;                     // that wait
   std::vector<uint64_t> waiting_reach_;  // of each column, where rows are joined
 };
 

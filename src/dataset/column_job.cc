@@ -32,8 +32,8 @@ read::PieceLimits LimitsOf(const ColumnJob& job) {
 
 uint64_t RowsFrom(const ColumnJob& job, const read::FragmentReader& rows, uint64_t begin) {
   const RowRange left{begin, rows.physical_rows()};
-  const uint64_t fit = read::RowsWithin({&left, 1}, LimitsOf(job),
-                                        [&](uint64_t row) { return rows.SizeFrom(row); });
+  const uint64_t fit =
+      read::RowsWithin({&left, 1}, LimitsOf(job), [&](uint64_t row) { return rows.SizeFrom(row); });
   return std::min(fit, left.size());
 }
 
@@ -63,8 +63,7 @@ class RowsInPieces {
     return pieces_.Next([&](Piece piece) -> arrow::Result<Batch> {
       range_ = {physical_.begin + piece.begin, physical_.begin + piece.begin + piece.size};
       const uint64_t most = piece.is_single() ? UINT64_MAX : most_bytes_;
-      ARROW_ASSIGN_OR_RAISE(Batch batch,
-                            rows_->Read(rows_->deletions().LiveRanges(range_), most));
+      ARROW_ASSIGN_OR_RAISE(Batch batch, rows_->Read(rows_->deletions().LiveRanges(range_), most));
       if (!compute || batch->num_rows() == 0) return batch;
       return compute(batch);
     });

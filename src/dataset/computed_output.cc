@@ -55,8 +55,8 @@ arrow::Result<arrow::RecordBatchVector> ComputedOutput::ApplyInPieces(
   Pieces pieces(num_rows, [num_rows](uint64_t) { return num_rows; });
   while (!pieces.at_end()) {
     ARROW_ASSIGN_OR_RAISE(results.emplace_back(), pieces.Next([&](Piece piece) {
-      return Apply(*batch.Slice(static_cast<int64_t>(piece.begin),
-                                static_cast<int64_t>(piece.size)));
+      return Apply(
+          *batch.Slice(static_cast<int64_t>(piece.begin), static_cast<int64_t>(piece.size)));
     }));
   }
   return results;

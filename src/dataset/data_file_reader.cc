@@ -55,8 +55,8 @@ struct Projection {
   }
 };
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> Projection::Read(
-    std::span<const RowRange> rows, uint64_t most_bytes) const {
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> Projection::Read(std::span<const RowRange> rows,
+                                                                    uint64_t most_bytes) const {
   ARROW_ASSIGN_OR_RAISE(auto leaves, file->ReadColumns(ColumnReads(fields), rows, most_bytes));
   std::vector<std::shared_ptr<arrow::Array>> arrays;
   auto next = std::make_move_iterator(leaves.begin());

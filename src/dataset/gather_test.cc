@@ -18,10 +18,10 @@ namespace {
 using glaive::testing::IsOk;
 using glaive::testing::RandomValues;
 
-const auto kSchema = arrow::schema(
-    {arrow::field("i", arrow::int32()), arrow::field("s", arrow::utf8()),
-     arrow::field("l", arrow::list(arrow::utf8())),
-     arrow::field("st", arrow::struct_({arrow::field("x", arrow::large_utf8())}))});
+const auto kSchema =
+    arrow::schema({arrow::field("i", arrow::int32()), arrow::field("s", arrow::utf8()),
+                   arrow::field("l", arrow::list(arrow::utf8())),
+                   arrow::field("st", arrow::struct_({arrow::field("x", arrow::large_utf8())}))});
 
 arrow::RecordBatchVector Batches() {
   arrow::RecordBatchVector batches;
@@ -42,9 +42,8 @@ std::vector<RowPlace> RandomPlaces(const arrow::RecordBatchVector& batches, size
   std::vector<RowPlace> places;
   for (size_t i = 0; i < count; ++i) {
     const auto batch = static_cast<uint32_t>(random() % batches.size());
-    places.push_back(
-        {batch, static_cast<uint32_t>(random() % static_cast<uint32_t>(
-                                                     batches[batch]->num_rows()))});
+    places.push_back({batch, static_cast<uint32_t>(
+                                 random() % static_cast<uint32_t>(batches[batch]->num_rows()))});
   }
   return places;
 }

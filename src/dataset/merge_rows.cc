@@ -157,7 +157,8 @@ arrow::Result<WrittenFragments> WriteMergedRows(const read::Snapshot& snapshot,
                                               .progress = options.progress}));
   const size_t batch_rows = rows.BatchRows();
   MemoryBudget budget(kBudget);
-  // A unit is rows of a sensible size together, or fewer at a time where they are larger than others.
+  // A unit is rows of a sensible size together, or fewer at a time where they are larger than
+  // others.
   const auto work_on = [&writer](size_t num_rows, auto make) {
     struct State {
       Pieces pieces;
@@ -165,10 +166,11 @@ arrow::Result<WrittenFragments> WriteMergedRows(const read::Snapshot& snapshot,
     };
     const auto state = std::make_shared<State>(
         State{Pieces(num_rows, [num_rows](uint64_t) { return num_rows; }), nullptr});
-    return WorkUnit{static_cast<uint64_t>(kBatchBytes),
-                    [state, make] { return state->pieces.Next(make).Value(&state->batch); },
-                    [&writer, state] { return writer.Write(*std::exchange(state->batch, nullptr)); },
-                    [state] { return !state->pieces.at_end(); }};
+    return WorkUnit{
+        static_cast<uint64_t>(kBatchBytes),
+        [state, make] { return state->pieces.Next(make).Value(&state->batch); },
+        [&writer, state] { return writer.Write(*std::exchange(state->batch, nullptr)); },
+        [state] { return !state->pieces.at_end(); }};
   };
   const auto next = [&]() -> arrow::Result<std::optional<WorkUnit>> {
     if (replacing.empty() && inserted.empty()) return std::nullopt;

@@ -260,9 +260,9 @@ arrow::Result<arrow::RecordBatchVector> Complete(const Dataset& dataset,
     if (batch == nullptr) return batches;
     const int64_t num_rows = batch->num_rows();
     for (const int column : {0, 1}) {
-      ARROW_ASSIGN_OR_RAISE(
-          batch, batch->AddColumn(batch->num_columns(), found.schema()->field(column),
-                                  found.column(column)->Slice(begin, num_rows)));
+      ARROW_ASSIGN_OR_RAISE(batch,
+                            batch->AddColumn(batch->num_columns(), found.schema()->field(column),
+                                             found.column(column)->Slice(begin, num_rows)));
     }
     begin += num_rows;
     batches.push_back(std::move(batch));

@@ -45,8 +45,8 @@ std::vector<RowRange> RowsOf(const read::FragmentReader& reader, bool include_de
   return read::LiveWindow(reader.deletions(), *window);
 }
 
-// Batches of few rows are asked for to have little in memory: then a unit is no more than one, or as
-// many as make it worth its while.
+// Batches of few rows are asked for to have little in memory: then a unit is no more than one, or
+// as many as make it worth its while.
 read::PieceLimits LimitsOf(const ScanPlan& plan, const read::FragmentScan& scan, uint64_t row) {
   read::PieceLimits limits{
       .bytes = plan.unit_bytes, .max_rows = kMaxUnitRows, .multiple = plan.batch_size};
@@ -105,8 +105,8 @@ class ScanUnits::Unit {
   arrow::Status Open(const wire::DataFragment& fragment, uint64_t live_rows_before,
                      std::optional<RowRange> window) {
     const ScanPlan& plan = shared_->plan;
-    ARROW_ASSIGN_OR_RAISE(auto scan, read::FragmentScan::Open(plan.snapshot, fragment,
-                                                              plan.columns, live_rows_before));
+    ARROW_ASSIGN_OR_RAISE(auto scan, read::FragmentScan::Open(plan.snapshot, fragment, plan.columns,
+                                                              live_rows_before));
     auto rows = RowsOf(scan->reader(), plan.include_deleted_rows, window);
     Start(std::move(scan), std::move(rows));
     return arrow::Status::OK();
@@ -166,8 +166,7 @@ arrow::Status ScanUnits::Begin(const wire::DataFragment& fragment, uint64_t live
   const auto bytes = BytesToRead(fragment, *plan_.columns);
   if (bytes && *bytes <= plan_.unit_bytes && fragment.physical_rows <= kMaxUnitRows) {
     // What its rows decode to is not known before it is open.
-    const auto unit =
-        std::make_shared<Unit>(shared_, fragment, live_rows_before, window);
+    const auto unit = std::make_shared<Unit>(shared_, fragment, live_rows_before, window);
     whole_fragment_ = WorkOf(std::min(*bytes * kLikelyFactor, plan_.unit_bytes), unit);
     return arrow::Status::OK();
   }
@@ -200,9 +199,9 @@ arrow::Result<std::optional<WorkUnit>> ScanUnits::NextOfFragment() {
   auto rows = read::Window(open_->rows, 0, num_rows);
   const uint64_t num_taken = CountRows(rows);
   const double bytes = static_cast<double>(num_taken) * size_from(first).bytes;
-  WorkUnit unit = WorkOf(
-      static_cast<uint64_t>(std::min(bytes, static_cast<double>(plan_.unit_bytes))),
-      std::make_shared<Unit>(shared_, open_->scan, std::move(rows)));
+  WorkUnit unit =
+      WorkOf(static_cast<uint64_t>(std::min(bytes, static_cast<double>(plan_.unit_bytes))),
+             std::make_shared<Unit>(shared_, open_->scan, std::move(rows)));
   open_->rows = read::Window(open_->rows, num_taken, UINT64_MAX);
   if (open_->rows.empty()) open_.reset();
   return unit;

@@ -37,8 +37,8 @@ struct ScanPlan {
 };
 
 // A scan as units of work: some rows of one fragment each, in order. Small fragments are opened
-// where they are read, so that many of them are opened at the same time. Units are cut by what their
-// rows are expected to decode to; one that comes to more does a part of them at a time.
+// where they are read, so that many of them are opened at the same time. Units are cut by what
+// their rows are expected to decode to; one that comes to more does a part of them at a time.
 class ScanUnits {
  public:
   using Sink = std::function<arrow::Status(std::shared_ptr<arrow::RecordBatch>)>;

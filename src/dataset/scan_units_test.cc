@@ -33,8 +33,8 @@ std::string Uri(const std::string& name = "") {
 
 // {i: 0 ..., s: text of i}, in one fragment.
 Dataset Write(const TextOf& text_of, const std::string& uri = Uri()) {
-  const auto schema = arrow::schema({arrow::field("i", arrow::int64()),
-                                     arrow::field("s", arrow::utf8())});
+  const auto schema =
+      arrow::schema({arrow::field("i", arrow::int64()), arrow::field("s", arrow::utf8())});
   arrow::RecordBatchVector batches;
   for (int64_t begin = 0; begin < kRows; begin += 1000) {
     arrow::Int64Builder numbers;
@@ -94,8 +94,8 @@ TEST(ScanUnitsTest, AreCutByWhatTheirRowsDecodeTo) {
 // Nearly all rows have the one long text among many short ones, which no average tells.
 TEST(ScanUnitsTest, StopWhereRowsDecodeToMoreThanTheyTell) {
   const std::string text(20'000, 'x');
-  const Dataset dataset = Write(
-      [&](int64_t i) { return i % 20 == 0 ? "short " + std::to_string(i % 500) : text; });
+  const Dataset dataset =
+      Write([&](int64_t i) { return i % 20 == 0 ? "short " + std::to_string(i % 500) : text; });
   const Outcome outcome = RunUnits(dataset, {});
   EXPECT_EQ(outcome.num_rows, kRows);
   EXPECT_LE(outcome.largest_bytes, uint64_t{1} << 20);

@@ -131,7 +131,8 @@ class GatheredStream final : public ScanStream {
   std::vector<RowPlace> places_;
 };
 
-// The scan's columns of rows at some addresses, in that order, which are read as they are asked for.
+// The scan's columns of rows at some addresses, in that order, which are read as they are asked
+// for.
 class TakenStream final : public ScanStream {
  public:
   static arrow::Result<std::unique_ptr<ScanStream>> Make(const Dataset& dataset,
@@ -222,9 +223,9 @@ arrow::Result<double> BytesPerRow(const Dataset& dataset, const ScanOptions& opt
   const size_t step = std::max<size_t>(1, ids.size() / kFragments);
   for (size_t i = 0; i < ids.size(); i += step) {
     ARROW_ASSIGN_OR_RAISE(wire::DataFragment fragment, fragments.Find(ids[i])->Parse());
-    ARROW_ASSIGN_OR_RAISE(const auto reader,
-                          read::FragmentReader::Open(plan.snapshot, std::move(fragment),
-                                                     plan.columns->output));
+    ARROW_ASSIGN_OR_RAISE(
+        const auto reader,
+        read::FragmentReader::Open(plan.snapshot, std::move(fragment), plan.columns->output));
     bytes = std::max(bytes, reader->SizeFrom(0).bytes);
   }
   return bytes;

@@ -81,9 +81,9 @@ class Taker {
     return RunInOrder(IoExecutor(), budget, [&]() -> arrow::Result<std::optional<WorkUnit>> {
       if (next == fragments.size()) return std::nullopt;
       const size_t i = next++;
-      return WorkUnit{
-          BytesToRead(fragments[i]),
-          [this, &fragments, &taken, i] { return Read(fragments[i]).Value(&taken[i]); }};
+      return WorkUnit{BytesToRead(fragments[i]), [this, &fragments, &taken, i] {
+                        return Read(fragments[i]).Value(&taken[i]);
+                      }};
     });
   }
 
@@ -137,11 +137,11 @@ class Taker {
     }
     read::RowPieces pieces(*reader, read::ToRanges(rows), {.bytes = kPieceBytes});
     do {
-      ARROW_ASSIGN_OR_RAISE(taken.batches.emplace_back(),
-                            pieces.at_end() ? reader->Read({}, kPieceBytes)
-                                            : pieces.Next([](RecordBatchPtr batch) {
-                                                return arrow::Result(std::move(batch));
-                                              }));
+      ARROW_ASSIGN_OR_RAISE(
+          taken.batches.emplace_back(),
+          pieces.at_end() ? reader->Read({}, kPieceBytes) : pieces.Next([](RecordBatchPtr batch) {
+            return arrow::Result(std::move(batch));
+          }));
     } while (!pieces.at_end());
     return taken;
   }

@@ -324,8 +324,8 @@ FileReader::RowSize FileReader::SizeFrom(std::span<const ColumnRead> columns, ui
     if (after != pages.end()) size.end = std::min(size.end, after->priority);
     const auto decoder = Decoder(column, static_cast<size_t>(after - 1 - pages.begin()));
     if (!decoder.ok() || page.num_rows == 0) continue;
-    size.bytes += Expected{decoder->get(), page.num_rows}.BytesOf(1) *
-                  cache_->FactorOf(column.column);
+    size.bytes +=
+        Expected{decoder->get(), page.num_rows}.BytesOf(1) * cache_->FactorOf(column.column);
   }
   return size;
 }

@@ -48,8 +48,8 @@ class FileReader {
 
   // About what rows take once they are decoded.
   struct RowSize {
-    double bytes = 0;            // of one row
-    uint64_t end = UINT64_MAX;   // the row where that changes
+    double bytes = 0;           // of one row
+    uint64_t end = UINT64_MAX;  // the row where that changes
   };
   // Of some columns from a row on: what its pages tell of themselves and, where more than that came
   // of a column, what was read of it before. No I/O. Pages with faults, which reading them tells,

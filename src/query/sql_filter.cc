@@ -13,9 +13,8 @@ namespace glaive::query {
 arrow::Result<std::vector<uint32_t>> BoundFilter::Select(const arrow::RecordBatch& batch) const {
   const int64_t num_rows = batch.num_rows();
   const auto select = [this](const arrow::RecordBatch& rows) {
-    return bound_.expression->Evaluate(rows).Map([&](const arrow::Datum& passes) {
-      return SelectTrue(passes, rows.num_rows());
-    });
+    return bound_.expression->Evaluate(rows).Map(
+        [&](const arrow::Datum& passes) { return SelectTrue(passes, rows.num_rows()); });
   };
   auto selected = select(batch);
   if (selected.ok() || !IsTooLarge(selected.status()) || num_rows < 2) return selected;
@@ -26,8 +25,8 @@ arrow::Result<std::vector<uint32_t>> BoundFilter::Select(const arrow::RecordBatc
   while (!pieces.at_end()) {
     const auto first = static_cast<uint32_t>(pieces.done());
     ARROW_ASSIGN_OR_RAISE(const std::vector<uint32_t> passed, pieces.Next([&](Piece piece) {
-      return select(*batch.Slice(static_cast<int64_t>(piece.begin),
-                                 static_cast<int64_t>(piece.size)));
+      return select(
+          *batch.Slice(static_cast<int64_t>(piece.begin), static_cast<int64_t>(piece.size)));
     }));
     for (const uint32_t row : passed) all.push_back(first + row);
   }

@@ -38,8 +38,8 @@ inline uint64_t MostBytes(const PieceLimits& limits) {
 uint64_t RowsWithin(std::span<const RowRange> rows, const PieceLimits& limits,
                     const std::function<file::FileReader::RowSize(uint64_t)>& size_from);
 
-// Reads rows in pieces (core/pieces.h). Reader is a FragmentReader or FragmentScan, or what has their
-// Read and SizeFrom. Borrows it.
+// Reads rows in pieces (core/pieces.h). Reader is a FragmentReader or FragmentScan, or what has
+// their Read and SizeFrom. Borrows it.
 template <typename Reader>
 class RowPieces {
  public:
@@ -62,8 +62,7 @@ class RowPieces {
     using Made = std::invoke_result_t<const Finish&, Rows>;
     return pieces_.Next([&](Piece piece) -> Made {
       const uint64_t most = piece.is_single() ? UINT64_MAX : MostBytes(limits_);
-      ARROW_ASSIGN_OR_RAISE(auto rows,
-                            reader_.Read(Window(rows_, piece.begin, piece.size), most));
+      ARROW_ASSIGN_OR_RAISE(auto rows, reader_.Read(Window(rows_, piece.begin, piece.size), most));
       return finish(std::move(rows));
     });
   }

@@ -16,9 +16,7 @@ using ::testing::ElementsAre;
 using RowSize = file::FileReader::RowSize;
 
 // Rows of 10 bytes up to row 100, and of 1000 behind.
-RowSize SizeFrom(uint64_t row) {
-  return row < 100 ? RowSize{10, 100} : RowSize{1000, UINT64_MAX};
-}
+RowSize SizeFrom(uint64_t row) { return row < 100 ? RowSize{10, 100} : RowSize{1000, UINT64_MAX}; }
 
 uint64_t Within(const std::vector<RowRange>& rows, const PieceLimits& limits) {
   return RowsWithin(rows, limits, SizeFrom);
@@ -83,8 +81,8 @@ std::vector<RowRange> Pieces(const Reader& reader, std::vector<RowRange> rows, u
   RowPieces pieces(reader, std::move(rows), {.bytes = bytes});
   std::vector<RowRange> read;
   while (!pieces.at_end()) {
-    const auto piece = pieces.Next(
-        [](std::vector<RowRange> ranges) { return arrow::Result(std::move(ranges)); });
+    const auto piece =
+        pieces.Next([](std::vector<RowRange> ranges) { return arrow::Result(std::move(ranges)); });
     EXPECT_THAT(piece, IsOk());
     if (!piece.ok()) break;
     read.push_back({piece->front().begin, piece->back().end});

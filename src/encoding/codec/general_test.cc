@@ -90,7 +90,7 @@ std::string FrameOfZeros(uint64_t size) {
   std::string frame;
   const std::string zeros(1 << 20, '\0');
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
-                                                                    &ZSTD_freeCCtx);
+                                                                     &ZSTD_freeCCtx);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), size);
   std::string out(ZSTD_CStreamOutSize(), '\0');
   for (uint64_t done = 0; done <= size;) {

@@ -140,8 +140,8 @@ uint64_t ChunkDecoder::MostOfFirst(uint64_t num_values) const noexcept {
 arrow::Result<Bytes> ChunkDecoder::FirstBuffer(const ChunkValues& chunk,
                                                DecodeScratch& scratch) const {
   if (!general_) return chunk.buffers[0];
-  return general_->Decompress(chunk.buffers[0], MostOfFirst(chunk.num_values),
-                              scratch.decompressed, chunk.where);
+  return general_->Decompress(chunk.buffers[0], MostOfFirst(chunk.num_values), scratch.decompressed,
+                              chunk.where);
 }
 
 template <typename Room>

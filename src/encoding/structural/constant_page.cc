@@ -42,7 +42,7 @@ struct LevelStream {
 // What the buffers of a page hold.
 struct Content {
   std::optional<std::string> value;  // of a slot
-  LevelList repetition;  // empty: none
+  LevelList repetition;              // empty: none
   LevelList definition;
   LevelRows rows;  // of `repetition`
 
@@ -152,7 +152,7 @@ uint64_t ConstantPage::decoded_bytes() const {
     page.num_slots = std::max(parts_.repetition.num_levels, parts_.definition.num_levels);
     if (content != nullptr) page.num_slots = content->num_levels();
   }
-  const uint64_t value = parts_.inline_value                  ? parts_.inline_value->size()
+  const uint64_t value = parts_.inline_value                    ? parts_.inline_value->size()
                          : content != nullptr && content->value ? content->value->size()
                          : parts_.has_value_buffer              ? buffers_.range(0).size
                                                                 : 0;

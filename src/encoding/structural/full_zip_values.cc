@@ -122,7 +122,8 @@ arrow::Status ZippedStrings::Append(Bytes stored, LeafValues& leaf, ScratchBytes
   if (general_ && fsst_) {
     ARROW_ASSIGN_OR_RAISE(stored, general_->Decompress(stored, leaf.MostText(), scratch, where));
   } else if (general_) {
-    ARROW_ASSIGN_OR_RAISE(const uint64_t size, general_->DecompressedSize(stored, leaf.MostText(), where));
+    ARROW_ASSIGN_OR_RAISE(const uint64_t size,
+                          general_->DecompressedSize(stored, leaf.MostText(), where));
     ARROW_RETURN_NOT_OK(leaf.CheckRoom(size));
     ARROW_RETURN_NOT_OK(leaf.ReserveVariable(1, size));
     const std::span<std::byte> out(reinterpret_cast<std::byte*>(leaf.variable_end()), size);

@@ -55,8 +55,7 @@ class ZippedStrings {
   bool plain() const { return !general_ && !fsst_; }
 
   // REQUIRES: plain() and reserved, or room for offsets
-  arrow::Status Append(Bytes stored, LeafValues& leaf, ScratchBytes& scratch,
-                       Location where) const;
+  arrow::Status Append(Bytes stored, LeafValues& leaf, ScratchBytes& scratch, Location where) const;
 
  private:
   uint64_t length_bytes_ = 0;

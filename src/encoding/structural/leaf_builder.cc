@@ -25,7 +25,8 @@ arrow::Result<LayerRows> FinishLayer(LayerBuilder& layer, int64_t num_children) 
 
 LeafBuilder::LeafBuilder(const LeafPath& path, uint64_t most_bytes) {
   // A leaf that cannot be read never gets as far as rows: its decoder fails, or Finish does.
-  state_.reset(new State{path, {}, LeafValues(ShapeOf(*path.type).ValueOr(LeafShape{}), most_bytes)});
+  state_.reset(
+      new State{path, {}, LeafValues(ShapeOf(*path.type).ValueOr(LeafShape{}), most_bytes)});
   for (const Layer& layer : path.layers) {
     LayerBuilder& builder = state_->layers.emplace_back();
     builder.is_list = layer.kind == LayerKind::kList;

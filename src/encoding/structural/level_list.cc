@@ -68,11 +68,11 @@ LevelList LevelList::Of(std::span<const uint16_t> levels) {
 arrow::Result<LevelList> LevelList::Decode(const FixedBlockDescription& block, Bytes payload,
                                            uint64_t num_levels, Location where) {
   LevelList list;
-  ARROW_ASSIGN_OR_RAISE(const bool are_runs,
-                        block.VisitRuns(payload, num_levels, where,
-                                        [&list](uint64_t value, uint64_t length) {
-                                          list.AddRun(static_cast<uint16_t>(value), length);
-                                        }));
+  ARROW_ASSIGN_OR_RAISE(
+      const bool are_runs,
+      block.VisitRuns(payload, num_levels, where, [&list](uint64_t value, uint64_t length) {
+        list.AddRun(static_cast<uint16_t>(value), length);
+      }));
   if (are_runs) {
     list.runs_.shrink_to_fit();
     return list;

@@ -12,8 +12,9 @@
 
 namespace glaive::encoding {
 
-// The levels of one stream of a page, kept as short as they will go: by runs where they repeat, else
-// a byte each where that is enough. Any of them are at hand without the ones before. Immutable.
+// The levels of one stream of a page, kept as short as they will go: by runs where they repeat,
+// else a byte each where that is enough. Any of them are at hand without the ones before.
+// Immutable.
 class LevelList {
  public:
   LevelList() = default;
@@ -46,8 +47,8 @@ class LevelList {
   std::vector<uint16_t> wide_;
 };
 
-// Where the rows of a page begin among its levels: told by the levels that start a row, of which one
-// in so many is remembered; nothing is where every level starts one.
+// Where the rows of a page begin among its levels: told by the levels that start a row, of which
+// one in so many is remembered; nothing is where every level starts one.
 class LevelRows {
  public:
   LevelRows() = default;

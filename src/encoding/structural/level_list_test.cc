@@ -39,9 +39,9 @@ TEST(LevelListTest, AnyPartIsWhatItWas) {
         const size_t begin = random() % levels.size();
         std::vector<uint16_t> part(random() % (levels.size() - begin + 1));
         list.Copy(begin, part);
-        const std::vector<uint16_t> expected(levels.begin() + static_cast<ptrdiff_t>(begin),
-                                             levels.begin() +
-                                                 static_cast<ptrdiff_t>(begin + part.size()));
+        const std::vector<uint16_t> expected(
+            levels.begin() + static_cast<ptrdiff_t>(begin),
+            levels.begin() + static_cast<ptrdiff_t>(begin + part.size()));
         ASSERT_EQ(part, expected) << num_levels << " " << run;
       }
     }
@@ -57,8 +57,7 @@ TEST(LevelListTest, TakesWhatItsLevelsTake) {
 TEST(LevelListTest, RunsAreNotSpelledOut) {
   const auto flat = [](uint64_t bits) { return wire::MakeEncoding(wire::FlatEncoding{bits}); };
   const auto rle = wire::MakeEncoding(wire::RleEncoding{flat(16), flat(8)});
-  const auto block =
-      FixedBlockDescription::Validate(*rle, FileVersion::k2_2, kPage).ValueOrDie();
+  const auto block = FixedBlockDescription::Validate(*rle, FileVersion::k2_2, kPage).ValueOrDie();
   // Two runs of 255 ones, which are one here, and one of three twos.
   const std::string payload = FromHex(
       "0600000000000000"

@@ -56,8 +56,8 @@ class MiniBlockPage final : public PageDecoder, public std::enable_shared_from_t
                                  : buffers_.range(kBesides).size * dictionary_->text_factor();
       const double share = static_cast<double>(bytes) /
                            static_cast<double>(std::max<uint64_t>(num_dictionary_items_, 1));
-      page.text_bytes = static_cast<uint64_t>(
-          std::min(share * static_cast<double>(sizes_.num_values), 1e18));
+      page.text_bytes =
+          static_cast<uint64_t>(std::min(share * static_cast<double>(sizes_.num_values), 1e18));
     }
     return DecodedBytes(page, shape_, layout_.levels.max_repetition());
   }

@@ -55,8 +55,8 @@ class PageDecoder {
   // `rows` count from the page's first row. REQUIRES: ascending, disjoint, within the page.
   virtual arrow::Result<std::unique_ptr<PageRead>> Read(std::span<const RowRange> rows) = 0;
 
-  // About what all its rows take once decoded, as far as its description and what reads have brought
-  // of it tell.
+  // About what all its rows take once decoded, as far as its description and what reads have
+  // brought of it tell.
   virtual uint64_t decoded_bytes() const = 0;
 
   // Bytes that a cache should charge for this page.

@@ -331,8 +331,7 @@ TEST(PageDecoderTest, FullZipRowsAreFoundWithoutReadingThePage) {
 }
 
 std::shared_ptr<arrow::Array> ListsWithoutItems(int64_t num_rows, bool with_nulls) {
-  arrow::ListBuilder builder(arrow::default_memory_pool(),
-                             std::make_shared<arrow::Int32Builder>());
+  arrow::ListBuilder builder(arrow::default_memory_pool(), std::make_shared<arrow::Int32Builder>());
   for (int64_t i = 0; i < num_rows; ++i) {
     EXPECT_THAT(with_nulls && i % 3 == 0 ? builder.AppendNull() : builder.Append(), IsOk());
   }
@@ -391,13 +390,16 @@ TEST(PageDecoderTest, DecodedBytesAreKnownBeforehand) {
   expect(numbers.Finish().ValueOrDie(), kRows * 8);
   expect(one.Finish().ValueOrDie(), kRows * 104);
   expect(few.Finish().ValueOrDie(), kRows * 205);
-  expect(arrow::MakeArray(RandomValues({}, 3).Make(arrow::fixed_size_list(arrow::float32(), 80),
-                                                   1000)),
+  expect(arrow::MakeArray(
+             RandomValues({}, 3).Make(arrow::fixed_size_list(arrow::float32(), 80), 1000)),
          1000 * 320);
   arrow::Int32Builder offsets;
   for (int32_t i = 0; i <= 500; ++i) ASSERT_THAT(offsets.Append(i * 40), IsOk());
-  expect(arrow::ListArray::FromArrays(*offsets.Finish().ValueOrDie(), *arrow::MakeArrayFromScalar(
-             *arrow::MakeScalar(int64_t{1}), kRows).ValueOrDie()).ValueOrDie(), kRows * 8);
+  expect(arrow::ListArray::FromArrays(
+             *offsets.Finish().ValueOrDie(),
+             *arrow::MakeArrayFromScalar(*arrow::MakeScalar(int64_t{1}), kRows).ValueOrDie())
+             .ValueOrDie(),
+         kRows * 8);
 }
 
 // The file's zstd frames say far more than the pages around them can hold.
@@ -426,11 +428,11 @@ TEST(PageDecoderTest, WhatFramesClaimIsBoundedByTheirPage) {
   };
 
   // Levels of a page without values.
-  FileOfPage levels{.layout = wire::Serialize(wire::ConstantLayout{
-                        .layers = {wire::RepDefLayer::kNullableItem},
-                        .def_compression = zstd(flat(16)),
-                        .num_def_values = 10}),
-                    .num_rows = 10};
+  FileOfPage levels{
+      .layout = wire::Serialize(wire::ConstantLayout{.layers = {wire::RepDefLayer::kNullableItem},
+                                                     .def_compression = zstd(flat(16)),
+                                                     .num_def_values = 10}),
+      .num_rows = 10};
   levels.AddBuffer("");
   levels.AddBuffer(frame);
   refused(levels, arrow::int32());
@@ -440,26 +442,26 @@ TEST(PageDecoderTest, WhatFramesClaimIsBoundedByTheirPage) {
                             std::string(4, '\0') + frame +
                             std::string((8 - frame.size() % 8) % 8, '\0');
   const auto words = word(static_cast<uint16_t>((chunk.size() / 8 - 1) << 4));
-  FileOfPage values{.layout = wire::Serialize(
-                        wire::MiniBlockLayout{.value_compression = zstd(flat(32)),
-                                              .layers = {wire::RepDefLayer::kAllValidItem},
-                                              .num_buffers = 1,
-                                              .num_items = 10}),
-                    .num_rows = 10};
+  FileOfPage values{
+      .layout = wire::Serialize(wire::MiniBlockLayout{.value_compression = zstd(flat(32)),
+                                                      .layers = {wire::RepDefLayer::kAllValidItem},
+                                                      .num_buffers = 1,
+                                                      .num_items = 10}),
+      .num_rows = 10};
   values.AddBuffer(words);
   values.AddBuffer(chunk);
   refused(values, arrow::int32());
 
   // Items of a dictionary.
   const std::string indices = word(uint16_t{0}) + word(uint16_t{40}) + std::string(44, '\0');
-  FileOfPage dictionary{.layout = wire::Serialize(wire::MiniBlockLayout{
-                            .value_compression = flat(32),
-                            .dictionary = zstd(flat(64)),
-                            .num_dictionary_items = 3,
-                            .layers = {wire::RepDefLayer::kAllValidItem},
-                            .num_buffers = 1,
-                            .num_items = 10}),
-                        .num_rows = 10};
+  FileOfPage dictionary{
+      .layout = wire::Serialize(wire::MiniBlockLayout{.value_compression = flat(32),
+                                                      .dictionary = zstd(flat(64)),
+                                                      .num_dictionary_items = 3,
+                                                      .layers = {wire::RepDefLayer::kAllValidItem},
+                                                      .num_buffers = 1,
+                                                      .num_items = 10}),
+      .num_rows = 10};
   dictionary.AddBuffer(word(static_cast<uint16_t>((indices.size() / 8 - 1) << 4)));
   dictionary.AddBuffer(indices);
   dictionary.AddBuffer(frame);

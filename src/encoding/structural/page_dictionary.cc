@@ -115,9 +115,8 @@ arrow::Result<PageDictionary> DictionaryDescription::Decode(Bytes block, uint64_
   const Strings& strings = std::get<Strings>(items_);
   ScratchBytes scratch;
   if (strings.general) {
-    ARROW_ASSIGN_OR_RAISE(block,
-                          strings.general->Decompress(block, strings.layout.MostBytes(num_items),
-                                                      scratch, where));
+    ARROW_ASSIGN_OR_RAISE(block, strings.general->Decompress(
+                                     block, strings.layout.MostBytes(num_items), scratch, where));
   }
   ARROW_ASSIGN_OR_RAISE(const VariablePayload payload,
                         strings.layout.OpenBlock(block, num_items, where));
