@@ -2,7 +2,7 @@
 #include <span>
 
 #include "bytes.h"
-#include "table/commit.h"
+#include "table/location.h"
 #include "table/deletion_vector.h"
 #include "table/manifest.h"
 

@@ -10,7 +10,8 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 #include "table/file_place.h"
 #include "table/operation.h"
 

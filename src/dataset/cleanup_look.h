@@ -15,7 +15,7 @@
 #include "dataset/tombstones.h"
 #include "glaive/maintenance.h"
 #include "glaive/refs.h"
-#include "table/commit.h"
+#include "table/versions.h"
 
 namespace glaive::dataset {
 

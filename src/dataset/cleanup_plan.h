@@ -12,7 +12,7 @@
 #include "dataset/cleanup_look.h"
 #include "dataset/tombstones.h"
 #include "glaive/maintenance.h"
-#include "table/commit.h"
+#include "table/versions.h"
 
 namespace glaive::dataset {
 

@@ -9,7 +9,8 @@
 #include "glaive/dataset.h"
 #include "glaive/session.h"
 #include "read/snapshot.h"
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 
 namespace glaive {
 

@@ -11,7 +11,7 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/versions.h"
 #include "table/file_place.h"
 #include "table/manifest.h"
 #include "wire/fragment.h"

@@ -11,7 +11,8 @@
 #include <arrow/result.h>
 
 #include "core/ranges.h"
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 #include "wire/fragment.h"
 
 namespace glaive::dataset {

@@ -5,7 +5,8 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 
 namespace glaive::dataset {
 

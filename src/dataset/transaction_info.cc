@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "glaive/dataset.h"
-#include "table/commit.h"
+#include "table/versions.h"
 #include "table/conflict.h"
 
 namespace glaive {

@@ -11,7 +11,8 @@
 #include "core/file_version.h"
 #include "dataset/table_identity.h"
 #include "glaive/write_target.h"
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 
 namespace glaive {
 

@@ -9,7 +9,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
 #include "inspect/fragment_walk.h"
-#include "table/commit.h"
+#include "table/versions.h"
 #include "table/conflict.h"
 
 namespace glaive {

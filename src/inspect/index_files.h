@@ -5,7 +5,7 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/location.h"
 #include "table/manifest.h"
 
 namespace glaive::inspect {

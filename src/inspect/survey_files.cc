@@ -12,7 +12,7 @@
 #include "dataset/session_state.h"
 #include "glaive/orphans.h"
 #include "inspect/table_folders.h"
-#include "table/commit.h"
+#include "table/location.h"
 #include "table/manifest_file.h"
 #include "table/naming_schemes.h"
 

@@ -7,7 +7,7 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/versions.h"
 
 namespace glaive::inspect {
 

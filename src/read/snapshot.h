@@ -8,7 +8,8 @@
 #include <arrow/result.h>
 
 #include "file/file_reader.h"
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 #include "table/deletion_vector.h"
 #include "table/row_ids.h"
 #include "wire/fragment.h"

@@ -4,7 +4,8 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 
 // What becomes of a version that was put. To put it where none is does not make it one of the
 // table's: others may have made the versions up to there and beyond, and a clean-up may have

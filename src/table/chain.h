@@ -16,11 +16,6 @@
 // the hash of the one before it. pylance passes over both, and does not write them.
 namespace glaive::table {
 
-inline constexpr size_t kMaxAncestors = 32;
-
-// Stands for the version before the first one.
-inline constexpr uint64_t kNoVersionBefore = 1;
-
 // Of a transaction by its uuid, or of the one that made a version. 0: the version does not say.
 uint64_t ChainHash(std::string_view transaction_uuid);
 uint64_t ChainHash(const Manifest& manifest);

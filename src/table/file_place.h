@@ -8,7 +8,8 @@
 #include <arrow/result.h>
 
 #include "io/object_store.h"
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 
 namespace glaive::table {
 

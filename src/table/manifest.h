@@ -54,6 +54,11 @@ struct WriterVersion {
 
 enum class NamingScheme : uint8_t { kV1, kV2 };
 
+// How many of the versions before it a manifest names.
+inline constexpr size_t kMaxAncestors = 32;
+// Stands for the version before the first one.
+inline constexpr uint64_t kNoVersionBefore = 1;
+
 // One version of a table: the Manifest message, its fragments still in the bytes they were read
 // from. A value: Apply makes the next one out of it.
 struct Manifest {
@@ -89,5 +94,7 @@ struct Manifest {
   // The highest field id that the table ever showed: schema, data files, or the recorded maximum.
   int32_t MaxFieldId() const;
 };
+
+using ManifestPtr = std::shared_ptr<const Manifest>;
 
 }  // namespace glaive::table

@@ -7,7 +7,6 @@
 
 #include "core/byte_reader.h"
 #include "core/ranges.h"
-#include "table/chain.h"
 #include "wire/fields.h"
 #include "wire/relative_path.h"
 

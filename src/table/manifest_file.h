@@ -12,7 +12,7 @@
 #include <arrow/buffer.h>
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/versions.h"
 #include "table/version_hint.h"
 
 namespace glaive::table {

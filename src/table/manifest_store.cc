@@ -7,7 +7,7 @@
 #include <set>
 
 #include "table/chain.h"
-#include "table/commit.h"
+#include "table/versions.h"
 #include "table/feature_flags.h"
 #include "table/manifest_codec.h"
 #include "table/manifest_file.h"
@@ -193,12 +193,6 @@ arrow::Result<ManifestPtr> ReadHead(const TableLocation& table,
 }
 
 }  // namespace
-
-std::string TableLocation::Path(std::string_view relative) const {
-  std::string path = root;
-  if (!path.ends_with('/')) path += '/';
-  return path += relative;
-}
 
 std::string ManifestName(uint64_t version, NamingScheme scheme) {
   if (IsDetached(version)) return "d" + std::to_string(version) + std::string(kSuffix);

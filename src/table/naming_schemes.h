@@ -5,7 +5,7 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/versions.h"
 
 // Names of the other scheme beside a table's versions. Every creator has to get the V2 name of its
 // first version; what one of V1 names has put by then makes the others yield.

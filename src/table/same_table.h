@@ -5,7 +5,8 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 #include "table/version_hint.h"
 
 // A table that was removed and made anew has other versions under the same numbers. A handle on the

@@ -2,7 +2,7 @@
 
 #include <arrow/status.h>
 
-#include "table/commit.h"
+#include "table/location.h"
 
 namespace glaive::table {
 

@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "table/commit.h"
+#include "table/location.h"
+#include "table/manifest.h"
 
 // _versions/latest_version_hint.json, {"version":N}: what writers leave for readers on stores where
 // a listing of all versions is dear. It may be missing, old, or wrong: never believed unchecked.
