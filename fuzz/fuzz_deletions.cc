@@ -2,9 +2,9 @@
 #include <span>
 
 #include "bytes.h"
-#include "table/location.h"
-#include "table/deletion_vector.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/rows/deletion_vector.h"
+#include "table/manifest/manifest.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "bytes.h"
-#include "table/row_ids.h"
-#include "table/row_lineage.h"
+#include "table/rows/row_ids.h"
+#include "table/rows/row_lineage.h"
 #include "wire/fields.h"
 
 namespace {

@@ -5,10 +5,10 @@
 
 #include "bytes.h"
 #include "small_manifest.h"
-#include "table/conflict.h"
-#include "table/field_identity.h"
-#include "table/manifest_codec.h"
-#include "table/transaction_codec.h"
+#include "table/operation/conflict.h"
+#include "table/operation/field_identity.h"
+#include "table/manifest/codec.h"
+#include "table/operation/transaction_codec.h"
 #include "wire/fields.h"
 
 namespace {

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "table/apply.h"
-#include "table/manifest.h"
-#include "table/operation.h"
-#include "table/row_ids.h"
+#include "table/operation/apply.h"
+#include "table/manifest/manifest.h"
+#include "table/operation/operation.h"
+#include "table/rows/row_ids.h"
 #include "wire/fragment.h"
 
 // A version of three fragments of ten rows each, with fields 0 'a' and 1 'b', for what is fuzzed

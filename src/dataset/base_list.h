@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "glaive/write.h"
-#include "table/manifest.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 

@@ -6,7 +6,7 @@
 
 #include "dataset/write_session.h"
 #include "glaive/write.h"
-#include "table/manifest.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 

@@ -10,8 +10,8 @@
 #include "dataset/dataset_state.h"
 #include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
-#include "table/after_put.h"
-#include "table/publish.h"
+#include "table/commit/after_put.h"
+#include "table/commit/publish.h"
 
 namespace glaive {
 namespace {

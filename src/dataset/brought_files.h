@@ -10,10 +10,10 @@
 
 #include <arrow/result.h>
 
-#include "table/location.h"
-#include "table/manifest.h"
-#include "table/file_place.h"
-#include "table/operation.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
+#include "table/manifest/file_place.h"
+#include "table/operation/operation.h"
 
 // The files that a commit brings into a table, whoever wrote them.
 namespace glaive::dataset {

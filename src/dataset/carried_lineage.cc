@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "table/row_lineage.h"
+#include "table/rows/row_lineage.h"
 
 namespace glaive::dataset {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/ranges.h"
 #include "read/snapshot.h"
-#include "table/row_ids.h"
+#include "table/rows/row_ids.h"
 #include "wire/fragment.h"
 
 namespace glaive::dataset {

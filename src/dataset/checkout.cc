@@ -6,8 +6,8 @@
 #include "dataset/session_state.h"
 #include "dataset/table_identity.h"
 #include "dataset/tombstones.h"
-#include "table/operation.h"
-#include "table/same_table.h"
+#include "table/operation/operation.h"
+#include "table/commit/same_table.h"
 
 namespace glaive {
 namespace dataset {

@@ -15,7 +15,7 @@
 #include "dataset/tombstones.h"
 #include "glaive/maintenance.h"
 #include "glaive/refs.h"
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive::dataset {
 

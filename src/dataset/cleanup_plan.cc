@@ -15,8 +15,8 @@
 #include "dataset/file_references.h"
 #include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
-#include "table/chain.h"
-#include "table/naming_schemes.h"
+#include "table/versions/chain.h"
+#include "table/versions/naming_schemes.h"
 
 namespace glaive::dataset {
 namespace {

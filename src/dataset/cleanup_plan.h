@@ -12,7 +12,7 @@
 #include "dataset/cleanup_look.h"
 #include "dataset/tombstones.h"
 #include "glaive/maintenance.h"
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive::dataset {
 

@@ -18,8 +18,8 @@
 #include "glaive/session.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
-#include "table/manifest_file.h"
-#include "table/naming_schemes.h"
+#include "table/versions/file.h"
+#include "table/versions/naming_schemes.h"
 #include "testing/interrupted_store.h"
 #include "testing/matchers.h"
 

@@ -22,7 +22,7 @@
 #include "glaive/session.h"
 #include "glaive/update.h"
 #include "io/memory_store.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 #include "testing/column_writes.h"
 #include "testing/interrupted_store.h"
 #include "testing/matchers.h"

@@ -7,9 +7,9 @@
 #include "core/error.h"
 #include "dataset/commit_verb.h"
 #include "dataset/table_identity.h"
-#include "table/deletion_vector.h"
-#include "table/file_place.h"
-#include "table/index_files.h"
+#include "table/rows/deletion_vector.h"
+#include "table/manifest/file_place.h"
+#include "table/manifest/index_files.h"
 #include "wire/fields.h"
 
 namespace glaive::dataset {

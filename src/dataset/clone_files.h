@@ -8,8 +8,8 @@
 #include "dataset/new_files.h"
 #include "dataset/ref_files.h"
 #include "glaive/refs.h"
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 

@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 
 #include "dataset/staged_state.h"
-#include "table/manifest.h"
+#include "table/manifest/manifest.h"
 #include "wire/schema.h"
 
 // The fields of staged columns against those of a table, by their ids. Pure.

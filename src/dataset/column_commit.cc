@@ -12,8 +12,8 @@
 #include "dataset/added_fields.h"
 #include "dataset/column_binding.h"
 #include "dataset/column_job.h"
-#include "table/fragment_set.h"
-#include "table/overlays.h"
+#include "table/sets/fragment_set.h"
+#include "table/manifest/overlays.h"
 
 namespace glaive::dataset {
 namespace {

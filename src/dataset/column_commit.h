@@ -11,7 +11,7 @@
 #include "core/ranges.h"
 #include "dataset/row_moves.h"
 #include "dataset/staged_state.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 
 namespace glaive::dataset {
 

@@ -11,7 +11,7 @@
 #include "dataset/fragment_writer.h"
 #include "dataset/new_files.h"
 #include "read/snapshot.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 #include "wire/fragment.h"
 #include "wire/schema.h"
 

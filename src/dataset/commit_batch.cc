@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "glaive/commit.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 
 namespace glaive {
 namespace {

@@ -17,7 +17,7 @@
 #include "dataset/witness.h"
 #include "glaive/commit.h"
 #include "glaive/staged_columns.h"
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 
 namespace glaive {
 namespace {

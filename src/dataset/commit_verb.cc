@@ -8,7 +8,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/durability.h"
 #include "dataset/restoration.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 
 namespace glaive::dataset {
 namespace {

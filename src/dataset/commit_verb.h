@@ -10,7 +10,7 @@
 #include "dataset/new_files.h"
 #include "glaive/dataset.h"
 #include "glaive/write.h"
-#include "table/commit.h"
+#include "table/commit/commit.h"
 
 // How every verb ends: its version is published, and then nothing can fail any more.
 namespace glaive::dataset {

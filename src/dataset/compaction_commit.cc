@@ -10,7 +10,7 @@
 #include "dataset/rewrite_commit.h"
 #include "dataset/write_summary.h"
 #include "glaive/compaction.h"
-#include "table/commit.h"
+#include "table/commit/commit.h"
 
 namespace glaive {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "dataset/compaction_memory.h"
 #include "dataset/storage_version.h"
-#include "table/index_coverage.h"
+#include "table/operation/index_coverage.h"
 
 namespace glaive::dataset {
 namespace {

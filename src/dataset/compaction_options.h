@@ -6,7 +6,7 @@
 #include <arrow/result.h>
 
 #include "glaive/compaction.h"
-#include "table/manifest.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 

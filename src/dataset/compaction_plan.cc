@@ -15,8 +15,8 @@
 #include "dataset/storage_version.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
-#include "table/index_coverage.h"
-#include "table/overlays.h"
+#include "table/operation/index_coverage.h"
+#include "table/manifest/overlays.h"
 
 namespace glaive {
 namespace {

@@ -8,7 +8,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/session_state.h"
 #include "dataset/storage_version.h"
-#include "table/table_not_found.h"
+#include "table/versions/not_found.h"
 #include "wire/schema.h"
 
 namespace glaive {

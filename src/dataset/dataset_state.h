@@ -9,8 +9,8 @@
 #include "glaive/dataset.h"
 #include "glaive/session.h"
 #include "read/snapshot.h"
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive {
 

@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "dataset/scan_plan.h"
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive {
 namespace {

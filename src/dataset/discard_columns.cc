@@ -19,8 +19,8 @@
 #include "dataset/tombstones.h"
 #include "glaive/refs.h"
 #include "glaive/staged_columns.h"
-#include "table/manifest_file.h"
-#include "table/transaction_codec.h"
+#include "table/versions/file.h"
+#include "table/operation/transaction_codec.h"
 
 namespace glaive {
 namespace {

@@ -3,7 +3,7 @@
 #include <arrow/result.h>
 
 #include "glaive/write.h"
-#include "table/commit.h"
+#include "table/commit/commit.h"
 
 namespace glaive::dataset {
 

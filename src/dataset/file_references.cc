@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "io/object_store.h"
-#include "table/deletion_vector.h"
-#include "table/index_files.h"
-#include "table/publish.h"
+#include "table/rows/deletion_vector.h"
+#include "table/manifest/index_files.h"
+#include "table/commit/publish.h"
 
 namespace glaive::dataset {
 namespace {

@@ -10,9 +10,9 @@
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
 #include "dataset/table_identity.h"
-#include "table/deletion_vector.h"
-#include "table/file_place.h"
-#include "table/index_files.h"
+#include "table/rows/deletion_vector.h"
+#include "table/manifest/file_place.h"
+#include "table/manifest/index_files.h"
 
 namespace glaive {
 namespace {

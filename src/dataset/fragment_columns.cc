@@ -18,7 +18,7 @@
 #include "dataset/new_columns.h"
 #include "dataset/schema_state.h"
 #include "glaive/fragment_edit.h"
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 
 namespace glaive {
 namespace {

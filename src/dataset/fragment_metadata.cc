@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "dataset/fragment_files.h"
 #include "dataset/fragment_state.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 #include "wire/relative_path.h"
 
 namespace glaive {

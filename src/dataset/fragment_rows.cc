@@ -12,7 +12,7 @@
 #include "dataset/fragment_state.h"
 #include "glaive/fragment_edit.h"
 #include "read/snapshot.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive {
 namespace {

@@ -15,7 +15,7 @@
 #include "file/file_writer.h"
 #include "file/input_rows.h"
 #include "glaive/write.h"
-#include "table/location.h"
+#include "table/manifest/location.h"
 #include "wire/fragment.h"
 #include "wire/schema.h"
 

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive::dataset {
 namespace {

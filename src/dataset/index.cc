@@ -11,9 +11,9 @@
 #include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
 #include "read/snapshot.h"
-#include "table/fragments_in.h"
-#include "table/index_coverage.h"
-#include "table/index_files.h"
+#include "table/manifest/fragments_in.h"
+#include "table/operation/index_coverage.h"
+#include "table/manifest/index_files.h"
 
 namespace glaive {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 
 namespace glaive::dataset {

@@ -10,7 +10,7 @@
 
 #include "core/xxhash64.h"
 #include "dataset/key_bytes.h"
-#include "table/key_filter.h"
+#include "table/operation/key_filter.h"
 #include "wire/fields.h"
 
 namespace glaive::dataset {

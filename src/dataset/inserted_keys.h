@@ -8,7 +8,7 @@
 #include <arrow/result.h>
 
 #include "dataset/merge_source.h"
-#include "table/manifest.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 

@@ -10,8 +10,8 @@
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
 #include "io/object_store.h"
-#include "table/commit.h"
-#include "table/deletion_vector.h"
+#include "table/commit/commit.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive {
 namespace {

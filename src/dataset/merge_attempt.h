@@ -5,7 +5,7 @@
 #include "dataset/merge_source.h"
 #include "dataset/new_files.h"
 #include "glaive/merge_insert.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 
 namespace glaive::dataset {
 

@@ -12,7 +12,7 @@
 #include "dataset/operation_convert.h"
 #include "dataset/row_change.h"
 #include "io/object_store.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 
 namespace glaive {
 

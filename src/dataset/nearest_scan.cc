@@ -24,7 +24,7 @@
 #include "query/distance.h"
 #include "query/filter.h"
 #include "query/select_rows.h"
-#include "table/index_list.h"
+#include "table/manifest/index_list.h"
 
 namespace glaive::dataset {
 namespace {

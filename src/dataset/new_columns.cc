@@ -19,7 +19,7 @@
 #include "query/array_rows.h"
 #include "query/computed_value.h"
 #include "query/filter.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 
 namespace glaive::dataset {
 namespace {

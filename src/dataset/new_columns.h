@@ -12,7 +12,7 @@
 #include "dataset/new_files.h"
 #include "glaive/columns.h"
 #include "glaive/staged_columns.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 #include "wire/fragment.h"
 
 // What the column verbs of a table and of a fragment have in common.

@@ -9,7 +9,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/index_message.h"
 #include "dataset/schema_state.h"
-#include "table/conflict.h"
+#include "table/operation/conflict.h"
 
 namespace glaive {
 namespace dataset {

@@ -4,7 +4,7 @@
 
 #include "glaive/commit.h"
 #include "glaive/operation.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 
 // Operations between what users hold and what the table's layer applies.
 namespace glaive::dataset {

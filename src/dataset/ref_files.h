@@ -9,8 +9,8 @@
 #include <arrow/result.h>
 
 #include "glaive/refs.h"
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 
 // Tags and branches as files: _refs/tags/<tag>.json and _refs/branches/<branch>.json below the
 // table's root, the same for all its branches.

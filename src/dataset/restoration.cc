@@ -6,10 +6,10 @@
 
 #include "core/error.h"
 #include "dataset/tombstones.h"
-#include "table/conflict.h"
-#include "table/feature_flags.h"
-#include "table/publish.h"
-#include "table/same_table.h"
+#include "table/operation/conflict.h"
+#include "table/manifest/feature_flags.h"
+#include "table/commit/publish.h"
+#include "table/commit/same_table.h"
 
 namespace glaive::dataset {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <arrow/result.h>
 
-#include "table/commit.h"
+#include "table/commit/commit.h"
 
 namespace glaive::dataset {
 

@@ -5,7 +5,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
 #include "glaive/refs.h"
-#include "table/same_table.h"
+#include "table/commit/same_table.h"
 
 namespace glaive {
 namespace {

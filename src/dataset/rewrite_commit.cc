@@ -13,7 +13,7 @@
 #include "dataset/compaction_options.h"
 #include "dataset/dataset_state.h"
 #include "dataset/fragment_state.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 
 namespace glaive::dataset {
 namespace {

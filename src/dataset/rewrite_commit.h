@@ -13,7 +13,7 @@
 #include "dataset/rewrite_task.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
-#include "table/commit.h"
+#include "table/commit/commit.h"
 
 namespace glaive::dataset {
 

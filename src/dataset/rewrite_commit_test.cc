@@ -28,7 +28,7 @@
 #include "glaive/write.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
 #include "testing/numbered_rows.h"

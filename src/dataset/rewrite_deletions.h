@@ -6,7 +6,7 @@
 
 #include <arrow/result.h>
 
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive::dataset {
 

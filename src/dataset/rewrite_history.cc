@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "core/error.h"
-#include "table/chain.h"
-#include "table/conflict.h"
-#include "table/manifest_file.h"
-#include "table/operation.h"
-#include "table/version_hint.h"
+#include "table/versions/chain.h"
+#include "table/operation/conflict.h"
+#include "table/versions/file.h"
+#include "table/operation/operation.h"
+#include "table/versions/hint.h"
 
 namespace glaive::dataset {
 

@@ -9,7 +9,7 @@
 
 #include <arrow/status.h>
 
-#include "table/location.h"
+#include "table/manifest/location.h"
 
 namespace glaive::dataset {
 

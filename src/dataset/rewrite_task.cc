@@ -12,7 +12,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/rewrite_deletions.h"
 #include "dataset/witness.h"
-#include "table/field_identity.h"
+#include "table/operation/field_identity.h"
 
 namespace glaive::dataset {
 namespace {

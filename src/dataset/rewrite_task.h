@@ -10,7 +10,7 @@
 #include "dataset/rewrite_history.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive::dataset {
 

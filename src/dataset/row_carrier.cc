@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/ranges.h"
-#include "table/row_ids.h"
+#include "table/rows/row_ids.h"
 
 namespace glaive::dataset {
 namespace {

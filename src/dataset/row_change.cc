@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "dataset/commit_verb.h"
 #include "dataset/dataset_state.h"
-#include "table/same_table.h"
+#include "table/commit/same_table.h"
 
 namespace glaive::dataset {
 

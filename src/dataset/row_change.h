@@ -12,7 +12,7 @@
 #include "dataset/new_files.h"
 #include "glaive/dataset.h"
 #include "glaive/write.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 
 // How verbs that change rows of a snapshot get their change into the table.
 namespace glaive::dataset {

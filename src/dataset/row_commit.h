@@ -5,7 +5,7 @@
 #include "dataset/write_session.h"
 #include "glaive/dataset.h"
 #include "glaive/write.h"
-#include "table/commit.h"
+#include "table/commit/commit.h"
 
 // How rows that were written into files get into their table.
 namespace glaive::dataset {

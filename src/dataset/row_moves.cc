@@ -4,10 +4,10 @@
 #include <optional>
 #include <variant>
 
-#include "table/chain.h"
-#include "table/deletion_vector.h"
-#include "table/manifest_file.h"
-#include "table/operation.h"
+#include "table/versions/chain.h"
+#include "table/rows/deletion_vector.h"
+#include "table/versions/file.h"
+#include "table/operation/operation.h"
 
 namespace glaive::dataset {
 

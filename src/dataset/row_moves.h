@@ -11,8 +11,8 @@
 #include <arrow/result.h>
 
 #include "core/ranges.h"
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 #include "wire/fragment.h"
 
 namespace glaive::dataset {

@@ -10,7 +10,7 @@
 #include "glaive/session.h"
 #include "glaive/write_target.h"
 #include "read/snapshot.h"
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive {
 

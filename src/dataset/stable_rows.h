@@ -11,7 +11,7 @@
 
 #include "dataset/dataset_state.h"
 #include "read/snapshot.h"
-#include "table/fragment_set.h"
+#include "table/sets/fragment_set.h"
 
 namespace glaive::dataset {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "dataset/session_state.h"
-#include "table/apply.h"
-#include "table/row_ids.h"
+#include "table/operation/apply.h"
+#include "table/rows/row_ids.h"
 #include "testing/matchers.h"
 
 namespace glaive::dataset {

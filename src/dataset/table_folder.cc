@@ -7,7 +7,7 @@
 #include "dataset/file_references.h"
 #include "glaive/maintenance.h"
 #include "io/object_store.h"
-#include "table/manifest_file.h"
+#include "table/versions/file.h"
 
 namespace glaive {
 namespace {

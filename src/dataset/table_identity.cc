@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 
 namespace glaive::dataset {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <arrow/result.h>
 
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 

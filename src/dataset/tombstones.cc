@@ -11,9 +11,9 @@
 
 #include "core/error.h"
 #include "dataset/file_references.h"
-#include "table/manifest_file.h"
-#include "table/naming_schemes.h"
-#include "table/publish.h"
+#include "table/versions/file.h"
+#include "table/versions/naming_schemes.h"
+#include "table/commit/publish.h"
 
 namespace glaive::dataset {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <arrow/result.h>
 
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 // What lies beside the versions in `_versions` while clean-ups take some of them, and restores use
 // old ones. Listings of versions, pylance's among them, pass over these names:

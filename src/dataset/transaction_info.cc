@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "dataset/dataset_state.h"
 #include "glaive/dataset.h"
-#include "table/versions.h"
-#include "table/conflict.h"
+#include "table/versions/versions.h"
+#include "table/operation/conflict.h"
 
 namespace glaive {
 

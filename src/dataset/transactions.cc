@@ -4,7 +4,7 @@
 #include "dataset/dataset_state.h"
 #include "dataset/operation_convert.h"
 #include "glaive/commit.h"
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive {
 namespace {

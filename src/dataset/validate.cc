@@ -7,8 +7,8 @@
 #include "dataset/dataset_state.h"
 #include "glaive/maintenance.h"
 #include "read/snapshot.h"
-#include "table/index_files.h"
-#include "table/roaring.h"
+#include "table/manifest/index_files.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/index.h"
 

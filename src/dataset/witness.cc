@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "core/xxhash64.h"
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/overlay.h"
 

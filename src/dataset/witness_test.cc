@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 #include "testing/matchers.h"
 #include "wire/overlay.h"
 

@@ -8,7 +8,7 @@
 #include "glaive/commit.h"
 #include "glaive/write.h"
 #include "glaive/write_target.h"
-#include "table/publish.h"
+#include "table/commit/publish.h"
 
 namespace glaive {
 namespace {

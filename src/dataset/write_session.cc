@@ -16,7 +16,7 @@
 #include "dataset/write_stream.h"
 #include "dataset/write_target_state.h"
 #include "io/object_store.h"
-#include "table/version_hint.h"
+#include "table/versions/hint.h"
 
 namespace glaive::dataset {
 namespace {

@@ -14,8 +14,8 @@
 #include "dataset/table_identity.h"
 #include "glaive/write.h"
 #include "glaive/write_target.h"
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 #include "wire/schema.h"
 
 // What the verbs that write rows have in common.

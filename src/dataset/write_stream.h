@@ -10,7 +10,7 @@
 
 #include "dataset/fragment_writer.h"
 #include "dataset/sliceable_reader.h"
-#include "table/location.h"
+#include "table/manifest/location.h"
 #include "wire/schema.h"
 
 namespace glaive::dataset {

@@ -15,8 +15,8 @@
 #include "dataset/dataset_state.h"
 #include "dataset/storage_version.h"
 #include "dataset/write_target_state.h"
-#include "table/feature_flags.h"
-#include "table/manifest_codec.h"
+#include "table/manifest/feature_flags.h"
+#include "table/manifest/codec.h"
 #include "wire/fields.h"
 
 // A target travels as

@@ -11,8 +11,8 @@
 #include "core/file_version.h"
 #include "dataset/table_identity.h"
 #include "glaive/write_target.h"
-#include "table/location.h"
-#include "table/manifest.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 
 namespace glaive {
 

@@ -18,7 +18,7 @@
 #include "glaive/session.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
-#include "table/commit.h"
+#include "table/commit/commit.h"
 #include "testing/counting_store.h"
 #include "testing/matchers.h"
 #include "testing/numbered_rows.h"

@@ -11,7 +11,7 @@
 #include "dataset/fragment_state.h"
 #include "dataset/ref_files.h"
 #include "dataset/table_identity.h"
-#include "table/operation.h"
+#include "table/operation/operation.h"
 
 namespace glaive::dataset {
 namespace {

@@ -17,8 +17,8 @@
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "inspect/row_comparison.h"
-#include "table/after_put.h"
-#include "table/publish.h"
+#include "table/commit/after_put.h"
+#include "table/commit/publish.h"
 
 namespace glaive {
 namespace {

@@ -1,6 +1,6 @@
 #include "glaive/conflicts.h"
 
-#include "table/conflict.h"
+#include "table/operation/conflict.h"
 
 namespace glaive {
 

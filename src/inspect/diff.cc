@@ -13,7 +13,7 @@
 #include "dataset/fragment_state.h"
 #include "glaive/history.h"
 #include "inspect/fragment_walk.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 #include "wire/schema.h"
 
 namespace glaive {

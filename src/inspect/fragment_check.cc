@@ -15,8 +15,8 @@
 #include "file/file_reader.h"
 #include "read/fragment_reader.h"
 #include "read/row_pieces.h"
-#include "table/deletion_vector.h"
-#include "table/row_ids.h"
+#include "table/rows/deletion_vector.h"
+#include "table/rows/row_ids.h"
 
 namespace glaive::inspect {
 namespace {

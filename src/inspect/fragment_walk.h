@@ -4,7 +4,7 @@
 
 #include <arrow/status.h>
 
-#include "table/fragment_table.h"
+#include "table/manifest/fragment_table.h"
 #include "wire/fragment.h"
 
 namespace glaive::inspect {

@@ -9,8 +9,8 @@
 #include "dataset/dataset_state.h"
 #include "dataset/session_state.h"
 #include "inspect/fragment_walk.h"
-#include "table/versions.h"
-#include "table/conflict.h"
+#include "table/versions/versions.h"
+#include "table/operation/conflict.h"
 
 namespace glaive {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "table/index_files.h"
+#include "table/manifest/index_files.h"
 #include "wire/fields.h"
 #include "wire/index.h"
 

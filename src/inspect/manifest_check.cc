@@ -8,8 +8,8 @@
 #include "core/error.h"
 #include "inspect/fragment_check.h"
 #include "inspect/index_files.h"
-#include "table/feature_flags.h"
-#include "table/manifest_file.h"
+#include "table/manifest/feature_flags.h"
+#include "table/versions/file.h"
 
 namespace glaive::inspect {
 namespace {

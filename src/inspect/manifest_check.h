@@ -6,7 +6,7 @@
 
 #include "glaive/verify.h"
 #include "read/snapshot.h"
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive::inspect {
 

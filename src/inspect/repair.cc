@@ -17,10 +17,10 @@
 #include "glaive/verify.h"
 #include "inspect/fragment_check.h"
 #include "inspect/index_files.h"
-#include "table/commit.h"
-#include "table/naming_schemes.h"
-#include "table/publish.h"
-#include "table/table_not_found.h"
+#include "table/commit/commit.h"
+#include "table/versions/naming_schemes.h"
+#include "table/commit/publish.h"
+#include "table/versions/not_found.h"
 
 namespace glaive {
 namespace {

@@ -12,9 +12,9 @@
 #include "dataset/session_state.h"
 #include "glaive/orphans.h"
 #include "inspect/table_folders.h"
-#include "table/location.h"
-#include "table/manifest_file.h"
-#include "table/naming_schemes.h"
+#include "table/manifest/location.h"
+#include "table/versions/file.h"
+#include "table/versions/naming_schemes.h"
 
 namespace glaive {
 namespace {

@@ -10,8 +10,8 @@
 #include "core/error.h"
 #include "dataset/file_references.h"
 #include "io/object_store.h"
-#include "table/manifest_file.h"
-#include "table/table_not_found.h"
+#include "table/versions/file.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::inspect {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <arrow/result.h>
 
-#include "table/versions.h"
+#include "table/versions/versions.h"
 
 namespace glaive::inspect {
 

@@ -22,8 +22,8 @@
 #include "inspect/fragment_check.h"
 #include "inspect/manifest_check.h"
 #include "inspect/table_folders.h"
-#include "table/chain.h"
-#include "table/table_not_found.h"
+#include "table/versions/chain.h"
+#include "table/versions/not_found.h"
 
 namespace glaive {
 namespace {

@@ -16,7 +16,7 @@
 #include "read/projection.h"
 #include "read/row_versions.h"
 #include "read/snapshot.h"
-#include "table/row_ids.h"
+#include "table/rows/row_ids.h"
 
 namespace glaive::read {
 

@@ -14,7 +14,7 @@
 #include "query/filter.h"
 #include "query/select_rows.h"
 #include "read/row_ranges.h"
-#include "table/roaring.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/overlay.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/ranges.h"
-#include "table/deletion_vector.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive::read {
 

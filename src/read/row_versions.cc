@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "table/row_lineage.h"
+#include "table/rows/row_lineage.h"
 
 namespace glaive::read {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "table/file_place.h"
+#include "table/manifest/file_place.h"
 
 namespace glaive::read {
 

@@ -8,10 +8,10 @@
 #include <arrow/result.h>
 
 #include "file/file_reader.h"
-#include "table/location.h"
-#include "table/manifest.h"
-#include "table/deletion_vector.h"
-#include "table/row_ids.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
+#include "table/rows/deletion_vector.h"
+#include "table/rows/row_ids.h"
 #include "wire/fragment.h"
 
 namespace glaive::read {

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "table/index_list.h"
-#include "table/roaring.h"
+#include "table/manifest/index_list.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 
 namespace glaive::testing {

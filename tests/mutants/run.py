@@ -5,7 +5,7 @@
 A list (tests/mutants/*.txt) holds mutants as blocks, with an empty line between them:
 
     # a gap is passed over               what it does, in words
-    src/table/commit.cc                  the file
+    src/table/commit/commit.cc                  the file
     - a line as it stands                one or more lines, which stand once in the file
     + the line instead                   none or more
     ? glaive_table_test CommitRacesTest  a target and a filter of its tests; more lines: more targets

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/error.h"
-#include "table/chain.h"
-#include "table/manifest_codec.h"
-#include "table/manifest_file.h"
-#include "table/transaction_codec.h"
+#include "table/versions/chain.h"
+#include "table/manifest/codec.h"
+#include "table/versions/file.h"
+#include "table/operation/transaction_codec.h"
 
 namespace glaive::simulation {
 namespace {

@@ -15,8 +15,8 @@
 #include <arrow/result.h>
 
 #include "simulation/model.h"
-#include "table/manifest.h"
-#include "table/operation.h"
+#include "table/manifest/manifest.h"
+#include "table/operation/operation.h"
 
 namespace glaive::simulation {
 

@@ -11,7 +11,7 @@
 #include "glaive/error.h"
 #include "simulation/random.h"
 #include "simulation/read_rows.h"
-#include "table/naming_schemes.h"
+#include "table/versions/naming_schemes.h"
 
 namespace glaive::simulation {
 namespace {

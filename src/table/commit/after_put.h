@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include <arrow/result.h>
+
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
+
+// What becomes of a version that was put. To put it where none is does not make it one of the
+// table's: others may have made the versions up to there and beyond, and a clean-up may have
+// removed the one of its number, while its writer was at work.
+namespace glaive::table {
+
+enum class Standing : uint8_t {
+  kInChain,  // the newest version is this one, or descends from it
+  kStray,    // versions above it descend from another one of its number
+  kUnknown,  // versions above it do not say
+};
+
+// One listing, and one manifest where a newer version is there. A listing that its caller makes
+// after a change of its own shows that change and all before it.
+// `has_newer`, if not null: whether one was.
+arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put,
+                                   bool* has_newer = nullptr);
+
+// The same for a version that is not there any more, or may never have been: whether a newer one
+// descends from it. kStray also where no newer one is there.
+arrow::Result<Standing> StandingOfGone(const TableLocation& table, const Manifest& manifest);
+
+// Takes a version back that is a stray, or that lost a race of creators, unless something else has
+// its name by now. OK where it is gone.
+arrow::Status TakeBack(const TableLocation& table, const Manifest& put);
+
+}  // namespace glaive::table
