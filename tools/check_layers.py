@@ -21,7 +21,7 @@ PUBLIC_ONLY = ("python", "src/cli", "examples", "tests/public")
 EVERYTHING = "everything"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 TAKE = re.compile(r"\b(compute|cp)::(Take|Filter)\(")
-TAKES = {"src/query/array_rows.cc", "src/dataset/sorted_scan.cc"}  # the latter: decoded rows alone
+TAKES = {"src/query/array_rows.cc", "src/dataset/scan/sorted.cc"}  # the latter: decoded rows alone
 FILE_NAME = re.compile(r"[a-z][a-z0-9_]*\.(cc|h|py|pyi)")
 
 

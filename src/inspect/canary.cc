@@ -11,9 +11,9 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "dataset/compaction_run.h"
-#include "dataset/dataset_state.h"
-#include "dataset/fragment_state.h"
+#include "dataset/compaction/run/run.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/handle/fragment_state.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "inspect/row_comparison.h"

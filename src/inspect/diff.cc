@@ -8,9 +8,9 @@
 #include <arrow/type.h>
 #include <fmt/format.h>
 
-#include "dataset/dataset_state.h"
-#include "dataset/file_references.h"
-#include "dataset/fragment_state.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/refs/file_references.h"
+#include "dataset/handle/fragment_state.h"
 #include "glaive/history.h"
 #include "inspect/fragment_walk.h"
 #include "table/rows/deletion_vector.h"

@@ -11,7 +11,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "dataset/file_references.h"
+#include "dataset/refs/file_references.h"
 #include "file/file_reader.h"
 #include "read/fragment_reader.h"
 #include "read/row_pieces.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/dataset_state.h"
-#include "dataset/session_state.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/handle/session_state.h"
 #include "inspect/fragment_walk.h"
 #include "table/versions/versions.h"
 #include "table/operation/conflict.h"

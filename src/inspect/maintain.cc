@@ -8,9 +8,9 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "dataset/cleanup_plan.h"
-#include "dataset/compaction_options.h"
-#include "dataset/dataset_state.h"
+#include "dataset/retention/plan.h"
+#include "dataset/compaction/plan/options.h"
+#include "dataset/handle/dataset_state.h"
 #include "inspect/maintain_compaction.h"
 
 namespace glaive {

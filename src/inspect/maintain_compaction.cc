@@ -11,9 +11,9 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "dataset/compaction_run.h"
-#include "dataset/dataset_state.h"
-#include "dataset/write_summary.h"
+#include "dataset/compaction/run/run.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/write/summary.h"
 
 namespace glaive::inspect {
 namespace {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "dataset/dataset_state.h"
-#include "dataset/durability.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/handle/durability.h"
 #include "glaive/session.h"
 #include "glaive/verify.h"
 #include "inspect/fragment_check.h"

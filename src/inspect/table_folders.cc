@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "dataset/file_references.h"
+#include "dataset/refs/file_references.h"
 #include "io/object_store.h"
 #include "table/versions/file.h"
 #include "table/versions/not_found.h"

@@ -15,7 +15,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
-#include "dataset/dataset_state.h"
+#include "dataset/handle/dataset_state.h"
 #include "glaive/dataset.h"
 #include "glaive/orphans.h"
 #include "glaive/session.h"

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "dataset/compaction_outlook.h"
-#include "dataset/planned_files.h"
+#include "dataset/compaction/plan/outlook.h"
+#include "dataset/compaction/plan/planned_files.h"
 #include "glaive/compaction.h"
 
 // Tables as the planning of a compaction sees them, and what a commit makes of them.

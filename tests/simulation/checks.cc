@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "dataset/dataset_state.h"
+#include "dataset/handle/dataset_state.h"
 #include "glaive/maintenance.h"
 #include "glaive/orphans.h"
 #include "glaive/refs.h"

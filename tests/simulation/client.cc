@@ -6,7 +6,7 @@
 #include <arrow/builder.h>
 #include <arrow/util/logging.h>
 
-#include "dataset/dataset_state.h"
+#include "dataset/handle/dataset_state.h"
 
 namespace glaive::simulation {
 

@@ -5,7 +5,7 @@
 #include <arrow/util/logging.h>
 #include <fmt/format.h>
 
-#include "dataset/dataset_state.h"
+#include "dataset/handle/dataset_state.h"
 #include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/file.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "dataset/dataset_state.h"
+#include "dataset/handle/dataset_state.h"
 #include "glaive/refs.h"
 #include "simulation/client.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/clock.h"
 #include "core/random.h"
-#include "dataset/dataset_state.h"
+#include "dataset/handle/dataset_state.h"
 #include "glaive/error.h"
 #include "simulation/random.h"
 #include "simulation/read_rows.h"

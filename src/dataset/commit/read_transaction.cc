@@ -1,0 +1,42 @@
+#include <ranges>
+#include <utility>
+
+#include "dataset/handle/dataset_state.h"
+#include "dataset/commit/operation_conversion.h"
+#include "glaive/commit.h"
+#include "table/versions/versions.h"
+
+namespace glaive {
+namespace {
+
+arrow::Result<std::optional<Transaction>> Read(const table::TableLocation& location,
+                                               const table::VersionEntry& entry) {
+  ARROW_ASSIGN_OR_RAISE(const auto transaction, table::ReadTransaction(location, entry));
+  if (!transaction) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(Transaction converted, dataset::FromTable(*transaction));
+  return converted;
+}
+
+}  // namespace
+
+arrow::Result<std::optional<Transaction>> TransactionOf(const Dataset& dataset, uint64_t version) {
+  const table::TableLocation& location = dataset.state()->location;
+  ARROW_ASSIGN_OR_RAISE(const auto entry, table::FindVersion(location, version));
+  return Read(location, entry);
+}
+
+arrow::Result<std::vector<std::optional<Transaction>>> RecentTransactions(const Dataset& dataset,
+                                                                          uint64_t limit) {
+  const table::TableLocation& location = dataset.state()->location;
+  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(location));
+  std::vector<std::optional<Transaction>> transactions;
+  for (const table::VersionEntry& entry : entries | std::views::reverse) {
+    if (entry.version > dataset.version()) continue;
+    if (transactions.size() == limit) break;
+    ARROW_ASSIGN_OR_RAISE(auto transaction, Read(location, entry));
+    transactions.push_back(std::move(transaction));
+  }
+  return transactions;
+}
+
+}  // namespace glaive

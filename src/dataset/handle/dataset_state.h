@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include <arrow/type_fwd.h>
+
+#include "dataset/handle/row_index.h"
+#include "glaive/dataset.h"
+#include "glaive/session.h"
+#include "read/snapshot.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
+
+namespace glaive {
+
+// What a handle holds: one version of one table. Immutable, but for the index of its rows, which is
+// made when it is first asked for.
+struct Dataset::State {
+  State() = default;
+  ~State() { delete row_index.load(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  table::TableLocation location;
+  table::ManifestPtr manifest;
+  std::shared_ptr<arrow::Schema> schema;
+  std::shared_ptr<Session> session;
+  mutable std::atomic<const dataset::RowIndex*> row_index = nullptr;
+};
+
+namespace dataset {
+
+// A handle on a version that is at hand: what verbs return after a commit.
+arrow::Result<Dataset> MakeDataset(table::TableLocation location, table::ManifestPtr manifest,
+                                   std::shared_ptr<Session> session);
+
+// Borrowed from the handle.
+arrow::Result<const RowIndex*> RowIndexOf(const Dataset& dataset);
+
+// What the handle sees, for what reads rows.
+read::Snapshot SnapshotOf(const Dataset& dataset);
+
+}  // namespace dataset
+}  // namespace glaive

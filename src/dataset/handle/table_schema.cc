@@ -1,0 +1,85 @@
+#include <utility>
+
+#include "core/error.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/handle/schema_state.h"
+#include "wire/fields.h"
+
+namespace glaive {
+namespace {
+
+// A Schema message: {1 fields*, 5 metadata*}.
+constexpr uint32_t kFields = 1;
+constexpr uint32_t kMetadata = 5;
+
+arrow::Result<std::vector<FieldInfo>> InfoOf(const std::vector<wire::Field>& fields) {
+  std::vector<FieldInfo> infos;
+  infos.reserve(fields.size());
+  for (const wire::Field& field : fields) {
+    ARROW_ASSIGN_OR_RAISE(auto arrow_field, wire::ToArrow(field));
+    ARROW_ASSIGN_OR_RAISE(auto children, InfoOf(field.children));
+    infos.push_back({field.id, std::move(arrow_field), std::move(children)});
+  }
+  return infos;
+}
+
+}  // namespace
+
+namespace dataset {
+
+arrow::Result<TableSchema> MakeTableSchema(wire::Schema schema) {
+  TableSchema::State state;
+  ARROW_ASSIGN_OR_RAISE(state.arrow_schema, wire::ToArrow(schema));
+  ARROW_ASSIGN_OR_RAISE(state.fields, InfoOf(schema.fields));
+  state.schema = std::move(schema);
+  return TableSchema(std::make_shared<const TableSchema::State>(std::move(state)));
+}
+
+}  // namespace dataset
+
+TableSchema::TableSchema(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+arrow::Result<TableSchema> TableSchema::FromArrow(const arrow::Schema& schema) {
+  ARROW_ASSIGN_OR_RAISE(wire::Schema fields, wire::FromArrow(schema));
+  return dataset::MakeTableSchema(std::move(fields));
+}
+
+arrow::Result<TableSchema> TableSchema::Parse(std::string_view bytes) {
+  const Location where{"a serialized schema"};
+  wire::Schema schema;
+  wire::FieldListReader fields;
+  const auto read = [&](const wire::FieldView& field) -> arrow::Status {
+    switch (field.key()) {
+      case wire::Bytes(kFields): return fields.Add(field.payload, field.where);
+      case wire::Bytes(kMetadata):
+        return wire::ReadStringMapEntry(field.payload, field.where, &schema.metadata);
+      default: return Corrupt(field.where, "field {} is not one of a schema", field.number);
+    }
+  };
+  ARROW_RETURN_NOT_OK(wire::VisitFields(wire::AsBytes(bytes), where, "Schema", read));
+  ARROW_ASSIGN_OR_RAISE(schema.fields, std::move(fields).Finish(where));
+  return dataset::MakeTableSchema(std::move(schema));
+}
+
+std::string TableSchema::Serialize() const {
+  std::string bytes;
+  wire::AppendFields(kFields, state_->schema.fields, &bytes);
+  wire::AppendStringMap(kMetadata, state_->schema.metadata, &bytes);
+  return bytes;
+}
+
+std::vector<FieldInfo> TableSchema::fields() const { return state_->fields; }
+
+const std::shared_ptr<arrow::Schema>& TableSchema::arrow_schema() const {
+  return state_->arrow_schema;
+}
+
+bool TableSchema::operator==(const TableSchema& other) const {
+  return state_->schema == other.state_->schema;
+}
+
+arrow::Result<TableSchema> SchemaOf(const Dataset& dataset) {
+  return dataset::MakeTableSchema(dataset.state()->manifest->schema);
+}
+
+}  // namespace glaive

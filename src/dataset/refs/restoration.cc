@@ -1,0 +1,100 @@
+#include "dataset/refs/restoration.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "dataset/refs/tombstones.h"
+#include "table/operation/conflict.h"
+#include "table/manifest/feature_flags.h"
+#include "table/commit/publish.h"
+#include "table/commit/same_table.h"
+
+namespace glaive::dataset {
+namespace {
+
+// Clean-ups may take the version that is being restored, and others may build on what is made of it
+// as soon as that is there. So before each attempt the version is pinned for the number that the
+// attempt is to publish, and then looked for: a clean-up that took it before the pin is seen by
+// this look, and one that comes later sees the pin, or else what was published.
+class Restoration {
+ public:
+  Restoration(const table::TableLocation& table, table::ManifestPtr base, table::Restore restore)
+      : table_(table), checked_(std::move(base)), restore_(std::move(restore)) {}
+  ~Restoration() {
+    for (const std::string& pin : pins_) static_cast<void>(table_.store->Delete(pin));
+  }
+  Restoration(const Restoration&) = delete;
+  Restoration& operator=(const Restoration&) = delete;
+
+  arrow::Result<table::Operation> Make(const table::ManifestPtr& latest) {
+    ARROW_RETURN_NOT_OK(CheckWritable(*restore_.content));
+    ARROW_RETURN_NOT_OK(CheckUpTo(latest));
+    // Detached versions are never taken.
+    if (!table::IsDetached(restore_.version)) {
+      table::VersionEntry entry = {.version = restore_.version, .path = restore_.content->path};
+      ARROW_ASSIGN_OR_RAISE(auto pin, PutPin(table_, entry, latest->version + 1));
+      pins_.push_back(std::move(pin));
+    }
+    ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(table_, *restore_.content));
+    if (!is_there) {
+      return CommitConflict(Retry::kYes, restore_.version,
+                            "a clean-up took that version before it was restored");
+    }
+    return restore_;
+  }
+
+  // Whether the last attempt published is not known: its pin goes when there is a version of its
+  // number.
+  void LeavePins() { pins_.clear(); }
+
+ private:
+  // What was committed since the restore began.
+  arrow::Status CheckUpTo(const table::ManifestPtr& latest) {
+    for (uint64_t number = checked_->version + 1; number <= latest->version; ++number) {
+      const auto entry = table::FindVersion(table_, number);
+      if (!entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound) return IsGone(number);
+      ARROW_RETURN_NOT_OK(entry.status());
+      const auto theirs = table::ReadTransaction(table_, *entry);
+      if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kFileNotFound) {
+        return IsGone(number);
+      }
+      ARROW_RETURN_NOT_OK(theirs.status());
+      if (!*theirs || !(*theirs)->operation) {
+        return CommitConflict(Retry::kNo, number, "that version does not say what it changed");
+      }
+      ARROW_RETURN_NOT_OK(table::CheckConflict(restore_, *(*theirs)->operation, number));
+    }
+    checked_ = latest;
+    return arrow::Status::OK();
+  }
+
+  static arrow::Status IsGone(uint64_t number) {
+    return CommitConflict(Retry::kYes, number, "it was cleaned up before it was looked at");
+  }
+
+  const table::TableLocation& table_;
+  table::ManifestPtr checked_;
+  const table::Restore restore_;
+  std::vector<std::string> pins_;
+};
+
+}  // namespace
+
+arrow::Result<table::ManifestPtr> CommitRestore(const table::TableLocation& table,
+                                                const table::ManifestPtr& base,
+                                                table::Restore restore,
+                                                const table::CommitOptions& options) {
+  if (restore.content == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(restore.content, table::ReadManifest(table, restore.version));
+  }
+  Restoration restoration(table, base, std::move(restore));
+  auto made = table::Commit(
+      table, base, [&](const table::ManifestPtr& latest) { return restoration.Make(latest); },
+      options);
+  if (!made.ok() && KindOf(made.status()) == ErrorKind::kCommitUnknown) restoration.LeavePins();
+  return made;
+}
+
+}  // namespace glaive::dataset

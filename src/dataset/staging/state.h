@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <arrow/result.h>
+
+#include "table/versions/witness.h"
+#include "glaive/staged_columns.h"
+#include "read/snapshot.h"
+#include "wire/fragment.h"
+#include "wire/schema.h"
+
+namespace glaive {
+
+struct StagedColumns::State {
+  std::string uri;       // of the table, absolute
+  std::string snapshot;  // the transaction that made the version that was read
+  uint64_t read_version = 0;
+  uint64_t fragment_id = 0;
+  uint64_t physical_rows = 0;
+  // A data file of the fragment: as long as it is there, the rows are where they were.
+  std::string anchor;
+  std::optional<uint32_t> anchor_base_id;
+  std::optional<wire::DeletionFile> deletion_file;
+  int32_t max_field_id = -1;  // of the version that was read: fields above it are new
+  wire::DataFile file;
+  wire::Schema schema;  // of the file, with ids
+  dataset::Witnesses replaced;
+  dataset::Witnesses read;  // of fields that the values were computed from
+  std::set<int32_t> read_fields;
+
+  bool operator==(const State&) const = default;
+};
+
+namespace dataset {
+
+inline StagedColumns MakeStagedColumns(StagedColumns::State state) {
+  return StagedColumns(std::make_shared<const StagedColumns::State>(std::move(state)));
+}
+
+// All that is to be known of a fragment when values for `fields`, which were computed from
+// `read_fields`, are to be staged: everything but the file.
+arrow::Result<StagedColumns::State> Watch(const read::Snapshot& snapshot,
+                                          const wire::DataFragment& fragment, wire::Schema fields,
+                                          const std::set<int32_t>& read_fields = {});
+
+}  // namespace dataset
+}  // namespace glaive

@@ -1,0 +1,118 @@
+#include <utility>
+#include <vector>
+
+#include "dataset/handle/durability.h"
+#include "dataset/handle/fragment_state.h"
+#include "dataset/handle/schema_state.h"
+#include "dataset/write/destination.h"
+#include "glaive/commit.h"
+#include "glaive/write.h"
+#include "glaive/write_target.h"
+#include "table/commit/publish.h"
+
+namespace glaive {
+namespace {
+
+// Files that nothing refers to yet and that stay.
+struct Written {
+  dataset::Destination destination;
+  wire::Schema schema;
+  std::vector<FragmentMetadata> fragments;
+};
+
+// What is told of fragments remembers their target as what is returned does.
+FragmentEvents Remembering(FragmentEvents events,
+                           const std::optional<dataset::TableIdentity>& target) {
+  if (!target || !events.complete) return events;
+  events.complete = [complete = std::move(events.complete), target](const FragmentMetadata& made) {
+    return complete(dataset::MakeFragmentMetadata(made.state()->fragment, target));
+  };
+  return events;
+}
+
+template <typename Place>
+arrow::Result<Written> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream, const Place& place,
+                               WriteOptions options) {
+  ARROW_ASSIGN_OR_RAISE(auto destination, dataset::FileDestination(place, options));
+  options.fragment_events =
+      Remembering(std::move(options.fragment_events), destination.written_for);
+  ARROW_ASSIGN_OR_RAISE(const table::Durability durability, dataset::Resolve(options.durability));
+  ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), destination, options));
+  if (durability == table::Durability::kCommit && !rows.written.files.paths().empty()) {
+    ARROW_RETURN_NOT_OK(destination.table.store->Sync(rows.written.files.paths()));
+  }
+  rows.written.files.Keep();
+  Written written{std::move(destination), std::move(rows.fields), {}};
+  for (wire::DataFragment& fragment : rows.written.fragments) {
+    written.fragments.push_back(
+        dataset::MakeFragmentMetadata(std::move(fragment), written.destination.written_for));
+  }
+  return written;
+}
+
+template <typename Place>
+arrow::Result<std::vector<FragmentMetadata>> FragmentsFor(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const Place& place,
+    const WriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), place, options));
+  return std::move(written.fragments);
+}
+
+template <typename Place>
+arrow::Result<Transaction> TransactionFor(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                          const Place& place, const WriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto written, WriteTo(std::move(stream), place, options));
+  Transaction transaction;
+  transaction.uuid = table::NewUuid();
+  transaction.read_version = written.destination.version;
+  transaction.properties = options.transaction_properties;
+  if (options.commit_message) transaction.properties[kCommitMessageKey] = *options.commit_message;
+  if (written.destination.mode == WriteMode::kAppend) {
+    transaction.operation = operation::Append{std::move(written.fragments)};
+    return transaction;
+  }
+  ARROW_ASSIGN_OR_RAISE(auto schema, dataset::MakeTableSchema(std::move(written.schema)));
+  transaction.operation = operation::Overwrite{.schema = std::move(schema),
+                                               .fragments = std::move(written.fragments),
+                                               .config_upserts = options.initial_config,
+                                               .initial_bases = {}};
+  return transaction;
+}
+
+}  // namespace
+
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view uri,
+    const WriteOptions& options) {
+  return FragmentsFor(std::move(stream), uri, options);
+}
+
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const Dataset& dataset,
+    const WriteOptions& options) {
+  return FragmentsFor(std::move(stream), dataset, options);
+}
+
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const WriteTarget& target,
+    const WriteOptions& options) {
+  return FragmentsFor(std::move(stream), target, options);
+}
+
+arrow::Result<Transaction> WriteTransaction(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                            std::string_view uri, const WriteOptions& options) {
+  return TransactionFor(std::move(stream), uri, options);
+}
+
+arrow::Result<Transaction> WriteTransaction(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                            const Dataset& dataset, const WriteOptions& options) {
+  return TransactionFor(std::move(stream), dataset, options);
+}
+
+arrow::Result<Transaction> WriteTransaction(std::shared_ptr<arrow::RecordBatchReader> stream,
+                                            const WriteTarget& target,
+                                            const WriteOptions& options) {
+  return TransactionFor(std::move(stream), target, options);
+}
+
+}  // namespace glaive

@@ -1,0 +1,59 @@
+#include "table/versions/row_moves.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dataset/handle/dataset_state.h"
+#include "glaive/refs.h"
+#include "testing/column_writes.h"
+#include "testing/matchers.h"
+
+namespace glaive::dataset {
+namespace {
+
+using namespace glaive::testing;  // the small table and its columns
+using ::testing::HasSubstr;
+
+void Append1() {
+  const auto rows = ColumnStream({{"id", {9}}});
+  ExpectOk(WriteDataset(rows, NewestColumnTable(), {.mode = WriteMode::kAppend})
+               .Map([](const WriteResult& written) { return written.dataset; }));
+}
+
+// What became of fragment 0 between version 1 and the newest.
+std::optional<RowMoves::Found> FoundIn(const Dataset& latest) {
+  const table::Manifest& manifest = *latest.state()->manifest;
+  const auto now = manifest.fragments.Find(0)->Parse().ValueOrDie();
+  RowMoves moves(latest.state()->location, {0});
+  EXPECT_THAT(moves.Read(1, latest.version()), IsOk());
+  return moves.FindFor({.fragment_id = 0, .read_version = 1, .same_deletions = true, .files = {}},
+                       now);
+}
+
+TEST(RowMovesTest, AVersionThatIsGoneMayHaveMovedRows) {
+  const Dataset first = MakeColumnTable();
+  Append1();
+  Append1();
+  EXPECT_FALSE(FoundIn(NewestColumnTable()));
+  const auto second = table::FindVersion(first.state()->location, 2).ValueOrDie();
+  ASSERT_THAT(first.state()->location.store->Delete(second.path), IsOk());
+  const auto found = FoundIn(NewestColumnTable());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->version, 2);
+  EXPECT_THAT(found->what, HasSubstr("does not say any more"));
+}
+
+TEST(RowMovesTest, ARestorePutsOtherRowsInThePlaceOfAll) {
+  const Dataset first = MakeColumnTable();
+  Append1();
+  ASSERT_THAT(Restore(first), IsOk());
+  const auto found = FoundIn(NewestColumnTable());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->version, 3);
+  EXPECT_THAT(found->what, HasSubstr("took the place of all"));
+}
+
+}  // namespace
+}  // namespace glaive::dataset
