@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "bytes.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 #include "small_rows.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -8,7 +8,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
-#include "query/filter.h"
+#include "query/bind/filter.h"
 
 namespace glaive::fuzz {
 

@@ -6,7 +6,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
-#include "query/select_rows.h"
+#include "query/values/select_rows.h"
 #include "read/row_ranges.h"
 
 namespace glaive::read {

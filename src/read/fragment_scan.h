@@ -9,7 +9,7 @@
 #include <arrow/type_fwd.h>
 
 #include "core/ranges.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 #include "read/fragment_reader.h"
 #include "read/projection.h"
 

@@ -11,8 +11,8 @@
 
 #include "core/error.h"
 #include "encoding/levels/leaf.h"
-#include "query/filter.h"
-#include "query/select_rows.h"
+#include "query/bind/filter.h"
+#include "query/values/select_rows.h"
 #include "read/row_ranges.h"
 #include "table/sets/roaring.h"
 #include "wire/fields.h"

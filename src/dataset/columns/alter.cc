@@ -18,9 +18,9 @@
 #include "dataset/columns/new_columns.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
-#include "query/cast.h"
-#include "query/coercion.h"
-#include "query/filter.h"
+#include "query/cast/cast.h"
+#include "query/cast/coercion.h"
+#include "query/bind/filter.h"
 #include "wire/fields.h"
 #include "wire/index.h"
 

@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "query/filter.h"
+#include "query/bind/filter.h"
 
 namespace glaive::dataset {
 

@@ -8,7 +8,7 @@
 #include <arrow/type.h>
 #include <arrow/util/bit_util.h>
 
-#include "query/select_rows.h"
+#include "query/values/select_rows.h"
 
 namespace glaive::dataset {
 namespace {

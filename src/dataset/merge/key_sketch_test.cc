@@ -6,7 +6,7 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "query/filter.h"
+#include "query/bind/filter.h"
 #include "testing/matchers.h"
 
 namespace glaive::dataset {

@@ -10,7 +10,7 @@
 #include <arrow/type_traits.h>
 
 #include "dataset/merge/key_bytes.h"
-#include "query/array_rows.h"
+#include "query/values/array_rows.h"
 
 namespace glaive::dataset {
 namespace {

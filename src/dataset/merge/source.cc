@@ -11,7 +11,7 @@
 #include "core/too_large.h"
 #include "dataset/scan/gather.h"
 #include "dataset/write/input_stream.h"
-#include "query/array_rows.h"
+#include "query/values/array_rows.h"
 
 namespace glaive::dataset {
 namespace {

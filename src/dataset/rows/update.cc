@@ -19,8 +19,8 @@
 #include "dataset/commit/retry.h"
 #include "dataset/scan/plan.h"
 #include "dataset/handle/storage_version.h"
-#include "query/cast.h"
-#include "query/computed_value.h"
+#include "query/cast/cast.h"
+#include "query/bind/computed_value.h"
 #include "wire/schema.h"
 
 namespace glaive {

@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/pieces.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 #include "read/projection.h"
 
 namespace glaive::dataset {

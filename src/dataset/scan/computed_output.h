@@ -8,7 +8,7 @@
 #include <arrow/type_fwd.h>
 
 #include "glaive/scan.h"
-#include "query/computed_value.h"
+#include "query/bind/computed_value.h"
 
 namespace glaive::dataset {
 

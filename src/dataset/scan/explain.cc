@@ -9,7 +9,7 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/scan/plan.h"
 #include "glaive/scan.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 
 namespace glaive {
 namespace {

@@ -7,8 +7,8 @@
 #include <arrow/type_traits.h>
 
 #include "dataset/scan/array_bytes.h"
-#include "query/array_rows.h"
-#include "query/select_rows.h"
+#include "query/values/array_rows.h"
+#include "query/values/select_rows.h"
 
 namespace glaive::dataset {
 

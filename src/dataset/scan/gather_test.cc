@@ -8,7 +8,7 @@
 #include <arrow/json/from_string.h>
 #include <gtest/gtest.h>
 
-#include "query/filter.h"
+#include "query/bind/filter.h"
 #include "testing/matchers.h"
 #include "testing/random_values.h"
 

@@ -21,9 +21,9 @@
 #include "dataset/scan/plan.h"
 #include "dataset/scan/table_stream.h"
 #include "dataset/scan/take_by_address.h"
-#include "query/distance.h"
-#include "query/filter.h"
-#include "query/select_rows.h"
+#include "query/bind/distance.h"
+#include "query/bind/filter.h"
+#include "query/values/select_rows.h"
 #include "table/manifest/index_list.h"
 
 namespace glaive::dataset {

@@ -8,7 +8,7 @@
 
 #include "dataset/scan/units.h"
 #include "glaive/scan.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 
 namespace glaive::dataset {
 

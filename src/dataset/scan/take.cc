@@ -17,7 +17,7 @@
 #include "dataset/scan/stable_rows.h"
 #include "dataset/scan/take_by_address.h"
 #include "glaive/scan.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 #include "read/fragment_reader.h"
 #include "read/row_pieces.h"
 #include "read/row_ranges.h"

@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "dataset/write/stored_array.h"
-#include "query/filter.h"
+#include "query/bind/filter.h"
 
 namespace glaive::dataset {
 namespace {

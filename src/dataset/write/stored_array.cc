@@ -9,7 +9,7 @@
 #include <arrow/extension_type.h>
 #include <arrow/type.h>
 
-#include "query/array_rows.h"
+#include "query/values/array_rows.h"
 
 namespace glaive::dataset {
 namespace {
