@@ -3,8 +3,8 @@
 
 #include "bytes.h"
 #include "table/manifest/location.h"
-#include "table/rows/deletion_vector.h"
 #include "table/manifest/manifest.h"
+#include "table/rows/deletion_vector.h"
 
 namespace {
 

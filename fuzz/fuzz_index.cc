@@ -7,9 +7,9 @@
 #include "glaive/index.h"
 #include "glaive/session.h"
 #include "small_manifest.h"
-#include "table/operation/index_coverage.h"
-#include "table/manifest/index_files.h"
 #include "table/manifest/codec.h"
+#include "table/manifest/index_files.h"
+#include "table/operation/index_coverage.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 
 #include "bytes.h"
 #include "small_manifest.h"
+#include "table/manifest/codec.h"
 #include "table/operation/conflict.h"
 #include "table/operation/field_identity.h"
-#include "table/manifest/codec.h"
 #include "table/operation/transaction_codec.h"
 #include "wire/fields.h"
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "table/operation/apply.h"
 #include "table/manifest/manifest.h"
+#include "table/operation/apply.h"
 #include "table/operation/operation.h"
 #include "table/rows/row_ids.h"
 #include "wire/fragment.h"

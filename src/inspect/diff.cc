@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "dataset/handle/dataset_state.h"
-#include "dataset/refs/file_references.h"
 #include "dataset/handle/fragment_state.h"
+#include "dataset/refs/file_references.h"
 #include "glaive/history.h"
 #include "inspect/fragment_walk.h"
 #include "table/rows/deletion_vector.h"

@@ -10,9 +10,9 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/handle/table_identity.h"
-#include "table/rows/deletion_vector.h"
 #include "table/manifest/file_place.h"
 #include "table/manifest/index_files.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive {
 namespace {

@@ -9,8 +9,8 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/session_state.h"
 #include "inspect/fragment_walk.h"
-#include "table/versions/versions.h"
 #include "table/operation/conflict.h"
+#include "table/versions/versions.h"
 
 namespace glaive {
 namespace {

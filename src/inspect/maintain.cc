@@ -8,9 +8,9 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "dataset/retention/plan.h"
 #include "dataset/compaction/plan/options.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/retention/plan.h"
 #include "inspect/maintain_compaction.h"
 
 namespace glaive {

@@ -8,8 +8,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "dataset/refs/file_references.h"
 #include "dataset/handle/session_state.h"
+#include "dataset/refs/file_references.h"
 #include "glaive/orphans.h"
 #include "inspect/table_folders.h"
 #include "table/manifest/location.h"

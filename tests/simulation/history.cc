@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/error.h"
-#include "table/versions/chain.h"
 #include "table/manifest/codec.h"
-#include "table/versions/file.h"
 #include "table/operation/transaction_codec.h"
+#include "table/versions/chain.h"
+#include "table/versions/file.h"
 
 namespace glaive::simulation {
 namespace {

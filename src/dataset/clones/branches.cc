@@ -8,8 +8,8 @@
 #include "dataset/clones/files.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/refs/files.h"
 #include "dataset/handle/table_identity.h"
+#include "dataset/refs/files.h"
 #include "table/commit/after_put.h"
 #include "table/commit/publish.h"
 

@@ -7,9 +7,9 @@
 #include "core/error.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/table_identity.h"
-#include "table/rows/deletion_vector.h"
 #include "table/manifest/file_place.h"
 #include "table/manifest/index_files.h"
+#include "table/rows/deletion_vector.h"
 #include "wire/fields.h"
 
 namespace glaive::dataset {

@@ -7,9 +7,9 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
-#include "dataset/staging/target.h"
-#include "dataset/handle/dataset_state.h"
 #include "dataset/columns/new_columns.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/staging/target.h"
 #include "wire/schema.h"
 
 namespace glaive {

@@ -8,10 +8,10 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "dataset/write/added_fields.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/edited_fragment.h"
 #include "dataset/handle/fragment_state.h"
+#include "dataset/write/added_fields.h"
 #include "dataset/write/input_stream.h"
 #include "glaive/fragment_edit.h"
 #include "read/snapshot.h"

@@ -12,10 +12,10 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "dataset/write/added_fields.h"
 #include "dataset/columns/job.h"
-#include "dataset/handle/dataset_state.h"
 #include "dataset/columns/new_columns.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/write/added_fields.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
 #include "query/cast/cast.h"

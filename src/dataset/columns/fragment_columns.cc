@@ -10,13 +10,13 @@
 
 #include "core/error.h"
 #include "dataset/columns/job.h"
+#include "dataset/columns/join_table.h"
+#include "dataset/columns/new_columns.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/edited_fragment.h"
 #include "dataset/handle/fragment_state.h"
-#include "dataset/write/input_stream.h"
-#include "dataset/columns/join_table.h"
-#include "dataset/columns/new_columns.h"
 #include "dataset/handle/schema_state.h"
+#include "dataset/write/input_stream.h"
 #include "glaive/fragment_edit.h"
 #include "table/sets/roaring.h"
 

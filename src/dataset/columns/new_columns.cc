@@ -11,10 +11,10 @@
 
 #include "core/error.h"
 #include "dataset/columns/job.h"
+#include "dataset/columns/join_table.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/fragment_state.h"
-#include "dataset/columns/join_table.h"
 #include "dataset/staging/state.h"
 #include "query/values/array_rows.h"
 #include "query/bind/computed_value.h"

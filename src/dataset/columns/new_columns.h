@@ -8,8 +8,8 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "dataset/write/added_fields.h"
 #include "dataset/handle/new_files.h"
+#include "dataset/write/added_fields.h"
 #include "glaive/columns.h"
 #include "glaive/staged_columns.h"
 #include "table/operation/operation.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "table/rows/deletion_vector.h"
 #include "table/manifest/index_files.h"
+#include "table/rows/deletion_vector.h"
 #include "wire/fields.h"
 #include "wire/index.h"
 

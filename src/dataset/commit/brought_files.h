@@ -10,9 +10,9 @@
 
 #include <arrow/result.h>
 
+#include "table/manifest/file_place.h"
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
-#include "table/manifest/file_place.h"
 #include "table/operation/operation.h"
 
 // The files that a commit brings into a table, whoever wrote them.

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/commit/operation_conversion.h"
 #include "dataset/commit/verb.h"
+#include "dataset/commit/written_for.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
-#include "dataset/commit/operation_conversion.h"
 #include "dataset/handle/session_state.h"
-#include "dataset/commit/written_for.h"
 #include "io/object_store.h"
 #include "wire/file_version.h"
 

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/handle/base_list.h"
-#include "dataset/write/base_paths.h"
 #include "dataset/commit/verb.h"
+#include "dataset/handle/base_list.h"
 #include "dataset/handle/dataset_state.h"
 
 namespace glaive {

@@ -12,8 +12,8 @@
 #include "dataset/handle/dataset_state.h"
 #include "read/snapshot.h"
 #include "table/manifest/fragments_in.h"
-#include "table/operation/index_coverage.h"
 #include "table/manifest/index_files.h"
+#include "table/operation/index_coverage.h"
 
 namespace glaive {
 namespace {

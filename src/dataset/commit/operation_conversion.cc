@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "dataset/commit/index_message.h"
 #include "dataset/handle/base_list.h"
 #include "dataset/handle/fragment_conversion.h"
 #include "dataset/handle/fragment_state.h"
-#include "dataset/commit/index_message.h"
 #include "dataset/handle/schema_state.h"
 #include "table/operation/conflict.h"
 

@@ -1,8 +1,8 @@
 #include <ranges>
 #include <utility>
 
-#include "dataset/handle/dataset_state.h"
 #include "dataset/commit/operation_conversion.h"
+#include "dataset/handle/dataset_state.h"
 #include "glaive/commit.h"
 #include "table/versions/versions.h"
 

@@ -4,6 +4,7 @@
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/session_state.h"
+#include "dataset/refs/restoration.h"
 #include "glaive/refs.h"
 #include "table/commit/same_table.h"
 

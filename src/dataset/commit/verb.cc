@@ -4,10 +4,10 @@
 
 #include "core/error.h"
 #include "dataset/commit/brought_files.h"
-#include "dataset/retention/plan.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/refs/restoration.h"
+#include "dataset/retention/plan.h"
 #include "table/commit/publish.h"
 
 namespace glaive::dataset {

@@ -9,8 +9,8 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/fragment_state.h"
-#include "dataset/refs/files.h"
 #include "dataset/handle/table_identity.h"
+#include "dataset/refs/files.h"
 #include "table/operation/operation.h"
 
 namespace glaive::dataset {

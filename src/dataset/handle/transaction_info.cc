@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "glaive/dataset.h"
-#include "table/versions/versions.h"
 #include "table/operation/conflict.h"
+#include "table/versions/versions.h"
 
 namespace glaive {
 

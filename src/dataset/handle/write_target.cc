@@ -15,8 +15,8 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/storage_version.h"
 #include "dataset/handle/write_target_state.h"
-#include "table/manifest/feature_flags.h"
 #include "table/manifest/codec.h"
+#include "table/manifest/feature_flags.h"
 #include "wire/fields.h"
 
 // A target travels as

@@ -14,12 +14,12 @@
 #include "core/pieces.h"
 #include "dataset/scan/addressed_rows.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/rows/deleted_rows.h"
 #include "dataset/merge/inserted_keys.h"
 #include "dataset/merge/match.h"
 #include "dataset/merge/plan.h"
 #include "dataset/merge/rows.h"
 #include "dataset/rows/carrier.h"
+#include "dataset/rows/deleted_rows.h"
 #include "dataset/scan/plan.h"
 
 namespace glaive::dataset {

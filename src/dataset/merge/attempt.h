@@ -2,8 +2,8 @@
 
 #include <arrow/result.h>
 
-#include "dataset/merge/source.h"
 #include "dataset/handle/new_files.h"
+#include "dataset/merge/source.h"
 #include "glaive/merge_insert.h"
 #include "table/operation/operation.h"
 

@@ -5,12 +5,12 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
+#include "dataset/commit/operation_conversion.h"
+#include "dataset/commit/retry.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/merge/attempt.h"
 #include "dataset/merge/plan.h"
-#include "dataset/commit/operation_conversion.h"
-#include "dataset/commit/retry.h"
 #include "io/object_store.h"
 #include "table/commit/publish.h"
 

@@ -7,10 +7,10 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/write/input_stream.h"
+#include "dataset/handle/storage_version.h"
 #include "dataset/merge/inserted_keys.h"
 #include "dataset/scan/plan.h"
-#include "dataset/handle/storage_version.h"
+#include "dataset/write/input_stream.h"
 
 namespace glaive::dataset {
 namespace {

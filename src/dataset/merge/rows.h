@@ -11,9 +11,9 @@
 #include <arrow/type_fwd.h>
 
 #include "core/file_version.h"
-#include "dataset/write/fragment_writer.h"
 #include "dataset/merge/match.h"
 #include "dataset/merge/source.h"
+#include "dataset/write/fragment_writer.h"
 #include "glaive/progress.h"
 #include "read/projection.h"
 #include "read/snapshot.h"

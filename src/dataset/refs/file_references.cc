@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "io/object_store.h"
-#include "table/rows/deletion_vector.h"
-#include "table/manifest/index_files.h"
 #include "table/commit/publish.h"
+#include "table/manifest/index_files.h"
+#include "table/rows/deletion_vector.h"
 
 namespace glaive::dataset {
 namespace {

@@ -11,9 +11,9 @@
 
 #include <arrow/result.h>
 
-#include "table/versions/versions.h"
 #include "table/manifest/file_place.h"
 #include "table/manifest/manifest.h"
+#include "table/versions/versions.h"
 #include "wire/fragment.h"
 
 namespace glaive::dataset {

@@ -6,10 +6,10 @@
 
 #include "core/error.h"
 #include "dataset/refs/tombstones.h"
-#include "table/operation/conflict.h"
-#include "table/manifest/feature_flags.h"
 #include "table/commit/publish.h"
 #include "table/commit/same_table.h"
+#include "table/manifest/feature_flags.h"
+#include "table/operation/conflict.h"
 
 namespace glaive::dataset {
 namespace {

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/retention/plan.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/refs/files.h"
 #include "dataset/handle/time_text.h"
+#include "dataset/refs/files.h"
+#include "dataset/retention/plan.h"
 
 namespace glaive {
 namespace dataset {

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dataset/retention/plan.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/retention/plan.h"
 #include "glaive/commit.h"
 #include "glaive/maintenance.h"
 #include "glaive/refs.h"

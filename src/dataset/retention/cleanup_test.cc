@@ -10,11 +10,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dataset/retention/plan.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/refs/file_references.h"
 #include "dataset/refs/files.h"
 #include "dataset/refs/tombstones.h"
+#include "dataset/retention/plan.h"
 #include "glaive/commit.h"
 #include "glaive/config.h"
 #include "glaive/maintenance.h"

@@ -12,9 +12,9 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/handle/table_identity.h"
 #include "dataset/refs/file_references.h"
 #include "dataset/refs/files.h"
-#include "dataset/handle/table_identity.h"
 #include "table/versions/chain.h"
 #include "table/versions/naming_schemes.h"
 

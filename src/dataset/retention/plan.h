@@ -9,8 +9,8 @@
 
 #include <arrow/result.h>
 
-#include "dataset/retention/look.h"
 #include "dataset/refs/tombstones.h"
+#include "dataset/retention/look.h"
 #include "glaive/maintenance.h"
 #include "table/versions/versions.h"
 

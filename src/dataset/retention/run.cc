@@ -6,8 +6,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "dataset/retention/plan.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/retention/plan.h"
 
 namespace glaive::dataset {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "core/executor.h"
 #include "core/memory_budget.h"
+#include "dataset/commit/retry.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/rows/deleted_rows.h"
-#include "dataset/commit/retry.h"
 #include "dataset/scan/plan.h"
 #include "glaive/scan.h"
 #include "glaive/write.h"

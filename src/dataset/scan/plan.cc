@@ -6,8 +6,8 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "dataset/scan/computed_output.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/scan/computed_output.h"
 
 namespace glaive::dataset {
 namespace {

@@ -10,12 +10,12 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
-#include "dataset/scan/batch_cutter.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/scan/batch_cutter.h"
 #include "dataset/scan/nearest.h"
 #include "dataset/scan/plan.h"
-#include "dataset/scan/units.h"
 #include "dataset/scan/sorted.h"
+#include "dataset/scan/units.h"
 
 namespace glaive {
 namespace {

@@ -8,8 +8,8 @@
 #include <arrow/type_fwd.h>
 
 #include "core/ranges.h"
-#include "dataset/write/fragment_writer.h"
 #include "dataset/handle/new_files.h"
+#include "dataset/write/fragment_writer.h"
 #include "read/snapshot.h"
 #include "table/rows/deletion_vector.h"
 #include "wire/fragment.h"

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "core/error.h"
-#include "dataset/staging/binding.h"
-#include "dataset/staging/target.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/edited_fragment.h"
-#include "dataset/staging/state.h"
 #include "dataset/handle/table_identity.h"
-#include "table/versions/witness.h"
+#include "dataset/staging/binding.h"
+#include "dataset/staging/state.h"
+#include "dataset/staging/target.h"
 #include "glaive/commit.h"
 #include "glaive/staged_columns.h"
 #include "table/sets/roaring.h"
+#include "table/versions/witness.h"
 
 namespace glaive {
 namespace {

@@ -11,16 +11,16 @@
 #include <arrow/buffer.h>
 
 #include "core/error.h"
-#include "dataset/retention/look.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/refs/file_references.h"
 #include "dataset/refs/files.h"
-#include "dataset/staging/state.h"
 #include "dataset/refs/tombstones.h"
+#include "dataset/retention/look.h"
+#include "dataset/staging/state.h"
 #include "glaive/refs.h"
 #include "glaive/staged_columns.h"
-#include "table/versions/file.h"
 #include "table/operation/transaction_codec.h"
+#include "table/versions/file.h"
 
 namespace glaive {
 namespace {

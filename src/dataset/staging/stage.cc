@@ -13,14 +13,14 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
-#include "dataset/write/added_fields.h"
-#include "dataset/staging/binding.h"
-#include "dataset/staging/column_file.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/edited_fragment.h"
-#include "dataset/write/input_stream.h"
 #include "dataset/handle/schema_state.h"
+#include "dataset/staging/binding.h"
+#include "dataset/staging/column_file.h"
 #include "dataset/staging/state.h"
+#include "dataset/write/added_fields.h"
+#include "dataset/write/input_stream.h"
 #include "glaive/staged_columns.h"
 
 namespace glaive {

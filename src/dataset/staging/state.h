@@ -8,9 +8,9 @@
 
 #include <arrow/result.h>
 
-#include "table/versions/witness.h"
 #include "glaive/staged_columns.h"
 #include "read/snapshot.h"
+#include "table/versions/witness.h"
 #include "wire/fragment.h"
 #include "wire/schema.h"
 

@@ -9,11 +9,11 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
-#include "dataset/write/added_fields.h"
 #include "dataset/staging/binding.h"
-#include "dataset/columns/job.h"
-#include "table/sets/fragment_set.h"
+#include "dataset/staging/column_file.h"
+#include "dataset/write/added_fields.h"
 #include "table/manifest/overlays.h"
+#include "table/sets/fragment_set.h"
 
 namespace glaive::dataset {
 namespace {

@@ -9,9 +9,9 @@
 #include <arrow/result.h>
 
 #include "core/ranges.h"
-#include "table/versions/row_moves.h"
 #include "dataset/staging/state.h"
 #include "table/operation/operation.h"
+#include "table/versions/row_moves.h"
 
 namespace glaive::dataset {
 

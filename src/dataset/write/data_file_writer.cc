@@ -5,8 +5,8 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "dataset/write/input_stream.h"
 #include "dataset/handle/storage_version.h"
+#include "dataset/write/input_stream.h"
 #include "file/file_writer.h"
 #include "glaive/file.h"
 #include "io/object_store.h"

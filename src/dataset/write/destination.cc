@@ -8,13 +8,13 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "dataset/write/base_paths.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/write/input_stream.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/handle/storage_version.h"
-#include "dataset/write/stream.h"
 #include "dataset/handle/write_target_state.h"
+#include "dataset/write/base_paths.h"
+#include "dataset/write/input_stream.h"
+#include "dataset/write/stream.h"
 #include "io/object_store.h"
 #include "table/versions/hint.h"
 

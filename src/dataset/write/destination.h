@@ -10,8 +10,8 @@
 #include <arrow/type_fwd.h>
 
 #include "core/file_version.h"
-#include "dataset/write/fragment_writer.h"
 #include "dataset/handle/table_identity.h"
+#include "dataset/write/fragment_writer.h"
 #include "glaive/write.h"
 #include "glaive/write_target.h"
 #include "table/manifest/location.h"

@@ -9,8 +9,8 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
-#include "dataset/write/data_file_name.h"
 #include "dataset/handle/fragment_state.h"
+#include "dataset/write/data_file_name.h"
 #include "dataset/write/summary.h"
 
 namespace glaive::dataset {

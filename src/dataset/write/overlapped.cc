@@ -6,8 +6,8 @@
 
 #include "core/error.h"
 #include "core/executor.h"
-#include "dataset/write/input_stream.h"
 #include "dataset/write/crew.h"
+#include "dataset/write/input_stream.h"
 #include "dataset/write/stream.h"
 
 namespace glaive::dataset {

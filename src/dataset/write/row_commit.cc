@@ -8,9 +8,9 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "dataset/commit/retry.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/commit/retry.h"
 #include "dataset/handle/session_state.h"
 
 namespace glaive::dataset {

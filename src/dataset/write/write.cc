@@ -4,8 +4,8 @@
 
 #include "core/error.h"
 #include "dataset/commit/verb.h"
-#include "dataset/write/row_commit.h"
 #include "dataset/write/destination.h"
+#include "dataset/write/row_commit.h"
 #include "io/object_store.h"
 
 namespace glaive {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "table/commit/publish.h"
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
-#include "table/commit/publish.h"
 
 namespace glaive::table {
 namespace {

@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "io/memory_store.h"
-#include "table/rows/deletion_vector.h"
-#include "table/manifest/feature_flags.h"
-#include "table/manifest/codec.h"
-#include "table/versions/file.h"
 #include "table/commit/publish.h"
+#include "table/manifest/codec.h"
+#include "table/manifest/feature_flags.h"
+#include "table/rows/deletion_vector.h"
+#include "table/versions/file.h"
 #include "testing/counting_store.h"
 #include "testing/faulty_store.h"
 #include "testing/golden.h"

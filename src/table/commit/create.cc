@@ -5,13 +5,13 @@
 #include <arrow/buffer.h>
 
 #include "table/commit/after_put.h"
+#include "table/commit/commit.h"
+#include "table/commit/publish.h"
+#include "table/manifest/feature_flags.h"
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
-#include "table/commit/commit.h"
-#include "table/manifest/feature_flags.h"
 #include "table/versions/file.h"
 #include "table/versions/naming_schemes.h"
-#include "table/commit/publish.h"
 #include "table/versions/hint.h"
 
 namespace glaive::table {

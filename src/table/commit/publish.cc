@@ -6,11 +6,11 @@
 #include "core/clock.h"
 #include "core/random.h"
 #include "table/commit/after_put.h"
-#include "table/manifest/feature_flags.h"
 #include "table/manifest/codec.h"
 #include "table/versions/file.h"
 #include "table/versions/naming_schemes.h"
 #include "table/commit/same_table.h"
+#include "table/manifest/feature_flags.h"
 #include "table/operation/transaction_codec.h"
 #include "wire/fields.h"
 
@@ -117,18 +117,6 @@ arrow::Result<Outcome> PutManifest(const TableLocation& table, const Transaction
 
 std::string TransactionPath(const TableLocation& table, const Manifest& manifest) {
   return table.Path("_transactions/" + manifest.transaction_file);
-}
-
-// "<read version>-<uuid>.txn"
-std::optional<std::string> TransactionUuidOf(const Manifest& manifest) {
-  constexpr std::string_view kSuffix = ".txn";
-  std::string_view name = manifest.transaction_file;
-  const size_t dash = name.find('-');
-  if (dash == std::string_view::npos || !name.ends_with(kSuffix)) return std::nullopt;
-  name.remove_prefix(dash + 1);
-  name.remove_suffix(kSuffix.size());
-  if (name.empty()) return std::nullopt;
-  return std::string(name);
 }
 
 std::string NewUuid() {

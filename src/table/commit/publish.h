@@ -16,9 +16,8 @@ arrow::Status ReadRestored(const TableLocation& table, Operation* operation);
 // A random version 4 UUID in its usual form of 36 characters.
 std::string NewUuid();
 
-// Where the transaction that made a version is kept, and its uuid as that file's name tells it.
+// The path of the file that holds the transaction of a version.
 std::string TransactionPath(const TableLocation& table, const Manifest& manifest);
-std::optional<std::string> TransactionUuidOf(const Manifest& manifest);
 
 enum class Outcome : uint8_t {
   kOurs,   // the version is there, and it is ours

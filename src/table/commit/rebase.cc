@@ -5,10 +5,10 @@
 #include <string>
 #include <tuple>
 
-#include "table/rows/deletion_vector.h"
-#include "table/operation/field_identity.h"
 #include "table/manifest/fragments_in.h"
+#include "table/operation/field_identity.h"
 #include "table/operation/index_coverage.h"
+#include "table/rows/deletion_vector.h"
 #include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/overlay.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <ranges>
 
-#include "table/versions/chain.h"
-#include "table/manifest/file_place.h"
-#include "table/versions/file.h"
 #include "table/commit/publish.h"
+#include "table/manifest/file_place.h"
+#include "table/versions/chain.h"
+#include "table/versions/file.h"
 
 namespace glaive::table {
 namespace {

@@ -97,4 +97,8 @@ struct Manifest {
 
 using ManifestPtr = std::shared_ptr<const Manifest>;
 
+// The uuid of the transaction that made the version, from the name of its file. Nothing where the
+// version names no file.
+std::optional<std::string> TransactionUuidOf(const Manifest& manifest);
+
 }  // namespace glaive::table

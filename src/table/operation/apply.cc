@@ -1,7 +1,7 @@
 #include "table/operation/apply.h"
 
-#include "table/operation/apply_operations.h"
 #include "table/manifest/feature_flags.h"
+#include "table/operation/apply_operations.h"
 #include "table/operation/validate.h"
 
 namespace glaive::table {

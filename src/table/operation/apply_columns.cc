@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "table/operation/index_coverage.h"
 #include "table/manifest/overlays.h"
+#include "table/operation/index_coverage.h"
 
 namespace glaive::table {
 namespace {

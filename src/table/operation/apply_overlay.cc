@@ -8,8 +8,8 @@
 
 #include "core/error.h"
 #include "table/operation/apply_operations.h"
-#include "table/sets/roaring.h"
 #include "table/rows/row_lineage.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/overlay.h"
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "table/manifest/overlays.h"
 #include "table/operation/apply_operations.h"
 #include "table/operation/index_coverage.h"
-#include "table/manifest/overlays.h"
 #include "table/rows/row_lineage.h"
 #include "wire/fields.h"
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "table/operation/apply.h"
-#include "table/sets/roaring.h"
 #include "table/rows/row_lineage.h"
+#include "table/sets/roaring.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
 #include "wire/fields.h"

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "table/manifest/overlays.h"
 #include "table/operation/apply_operations.h"
 #include "table/operation/index_coverage.h"
-#include "table/manifest/overlays.h"
 
 namespace glaive::table {
 namespace {

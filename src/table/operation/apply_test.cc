@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "table/sets/roaring.h"
 #include "table/rows/row_ids.h"
+#include "table/sets/roaring.h"
 #include "testing/golden.h"
 #include "testing/matchers.h"
 #include "wire/fields.h"

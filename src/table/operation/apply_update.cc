@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "table/manifest/overlays.h"
 #include "table/operation/apply_operations.h"
 #include "table/operation/index_coverage.h"
-#include "table/manifest/overlays.h"
-#include "table/sets/roaring.h"
 #include "table/rows/row_lineage.h"
 #include "table/rows/row_origins.h"
+#include "table/sets/roaring.h"
 #include "wire/fields.h"
 
 namespace glaive::table {

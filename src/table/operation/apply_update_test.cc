@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "table/sets/roaring.h"
 #include "table/rows/row_lineage.h"
+#include "table/sets/roaring.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
 #include "wire/fields.h"

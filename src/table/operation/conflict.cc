@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/error.h"
-#include "table/sets/fragment_set.h"
 #include "table/operation/key_filter.h"
+#include "table/sets/fragment_set.h"
 #include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/index.h"

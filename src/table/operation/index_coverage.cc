@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "table/operation/fragment_reuse.h"
 #include "table/manifest/fragments_in.h"
+#include "table/operation/fragment_reuse.h"
 
 namespace glaive::table {
 namespace {

@@ -15,10 +15,10 @@
 //   2 exact {1 key_hashes u64*}
 //   3 bloom {1 bitmap, 2 num_bits, 3 number_of_items, 4 probability f64}
 //
-// A key's hash is XxHash64 of its bytes, as dataset/merge/key_bytes.h gives them. A Bloom filter is split
-// into blocks of 32 bytes: the high half of a hash picks the block, the low half one bit of each of
-// its eight words. It is the only form that pylance writes; of an exact set it knows no hash, and
-// takes every meeting with one as a conflict.
+// A key's hash is XxHash64 of its bytes, as dataset/merge/key_bytes.h gives them. A Bloom filter is
+// split into blocks of 32 bytes: the high half of a hash picks the block, the low half one bit of
+// each of its eight words. It is the only form that pylance writes; of an exact set it knows no
+// hash, and takes every meeting with one as a conflict.
 namespace glaive::table {
 
 struct KeyFilter {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/xxhash64.h"
-#include "table/commit/publish.h"
 #include "wire/fields.h"
 
 namespace glaive::table {

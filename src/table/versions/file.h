@@ -12,8 +12,8 @@
 #include <arrow/buffer.h>
 #include <arrow/result.h>
 
-#include "table/versions/versions.h"
 #include "table/versions/hint.h"
+#include "table/versions/versions.h"
 
 namespace glaive::table {
 

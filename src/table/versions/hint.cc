@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "table/commit/publish.h"
 #include "wire/fields.h"
 
 namespace glaive::table {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "table/versions/chain.h"
 #include "table/operation/conflict.h"
-#include "table/versions/file.h"
 #include "table/operation/operation.h"
+#include "table/versions/chain.h"
+#include "table/versions/file.h"
 #include "table/versions/hint.h"
 
 namespace glaive::dataset {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <variant>
 
-#include "table/versions/chain.h"
-#include "table/rows/deletion_vector.h"
-#include "table/versions/file.h"
 #include "table/operation/operation.h"
+#include "table/rows/deletion_vector.h"
+#include "table/versions/chain.h"
+#include "table/versions/file.h"
 
 namespace glaive::dataset {
 

@@ -3,11 +3,11 @@
 
 #include "core/error.h"
 #include "dataset/commit/verb.h"
+#include "dataset/compaction/commit/rewrite.h"
 #include "dataset/compaction/run/run.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/handle/fragment_state.h"
-#include "dataset/compaction/commit/rewrite.h"
 #include "dataset/write/summary.h"
 #include "glaive/compaction.h"
 #include "table/commit/commit.h"

@@ -8,12 +8,12 @@
 
 #include <arrow/result.h>
 
-#include "dataset/handle/new_files.h"
-#include "table/versions/rewrite_history.h"
 #include "dataset/compaction/commit/task.h"
+#include "dataset/handle/new_files.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
 #include "table/commit/commit.h"
+#include "table/versions/rewrite_history.h"
 
 namespace glaive::dataset {
 

@@ -9,10 +9,10 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/compaction/commit/deletions.h"
-#include "table/versions/witness.h"
+#include "dataset/handle/fragment_state.h"
 #include "table/operation/field_identity.h"
+#include "table/versions/witness.h"
 
 namespace glaive::dataset {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <arrow/status.h>
 
-#include "table/versions/rewrite_history.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
 #include "table/rows/deletion_vector.h"
+#include "table/versions/rewrite_history.h"
 
 namespace glaive::dataset {
 

@@ -8,15 +8,15 @@
 #include "core/error.h"
 #include "dataset/compaction/plan/memory.h"
 #include "dataset/compaction/plan/options.h"
-#include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/compaction/plan/small_pages.h"
 #include "dataset/compaction/plan/source_fragment.h"
+#include "dataset/handle/dataset_state.h"
+#include "dataset/handle/fragment_state.h"
 #include "dataset/handle/storage_version.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
-#include "table/operation/index_coverage.h"
 #include "table/manifest/overlays.h"
+#include "table/operation/index_coverage.h"
 
 namespace glaive {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "core/error.h"
 #include "dataset/compaction/plan/plan.h"
+#include "dataset/compaction/plan/source_fragment.h"
 #include "dataset/compaction/run/run.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/fragment_state.h"
 #include "dataset/handle/new_files.h"
-#include "dataset/compaction/plan/source_fragment.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
 

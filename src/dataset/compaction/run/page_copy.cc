@@ -10,9 +10,9 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "dataset/write/data_file_name.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/new_files.h"
+#include "dataset/write/data_file_name.h"
 #include "file/file_writer.h"
 #include "file/page_join.h"
 #include "read/field_source.h"
