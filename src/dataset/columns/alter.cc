@@ -18,9 +18,9 @@
 #include "dataset/write/added_fields.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
+#include "query/bind/filter.h"
 #include "query/cast/cast.h"
 #include "query/cast/coercion.h"
-#include "query/bind/filter.h"
 #include "wire/fields.h"
 #include "wire/index.h"
 

@@ -16,9 +16,9 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/fragment_state.h"
 #include "dataset/staging/state.h"
-#include "query/values/array_rows.h"
 #include "query/bind/computed_value.h"
 #include "query/bind/filter.h"
+#include "query/values/array_rows.h"
 #include "table/operation/operation.h"
 
 namespace glaive::dataset {

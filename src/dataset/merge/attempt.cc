@@ -12,7 +12,6 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "core/pieces.h"
-#include "dataset/scan/addressed_rows.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/merge/inserted_keys.h"
 #include "dataset/merge/match.h"
@@ -20,6 +19,7 @@
 #include "dataset/merge/rows.h"
 #include "dataset/rows/carrier.h"
 #include "dataset/rows/deleted_rows.h"
+#include "dataset/scan/addressed_rows.h"
 #include "dataset/scan/plan.h"
 
 namespace glaive::dataset {

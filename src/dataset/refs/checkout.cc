@@ -3,12 +3,12 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/session_state.h"
-#include "dataset/refs/files.h"
 #include "dataset/handle/table_identity.h"
+#include "dataset/refs/files.h"
 #include "dataset/refs/restoration.h"
 #include "dataset/refs/tombstones.h"
-#include "table/operation/operation.h"
 #include "table/commit/same_table.h"
+#include "table/operation/operation.h"
 
 namespace glaive {
 namespace dataset {

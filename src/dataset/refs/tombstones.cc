@@ -11,9 +11,9 @@
 
 #include "core/error.h"
 #include "dataset/refs/file_references.h"
+#include "table/commit/publish.h"
 #include "table/versions/file.h"
 #include "table/versions/naming_schemes.h"
-#include "table/commit/publish.h"
 
 namespace glaive::dataset {
 namespace {

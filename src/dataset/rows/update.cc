@@ -15,12 +15,12 @@
 #include "dataset/commit/retry.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/storage_version.h"
-#include "query/cast/cast.h"
-#include "query/bind/computed_value.h"
 #include "dataset/rows/carrier.h"
 #include "dataset/rows/deleted_rows.h"
 #include "dataset/scan/plan.h"
 #include "dataset/write/fragment_writer.h"
+#include "query/bind/computed_value.h"
+#include "query/cast/cast.h"
 #include "wire/schema.h"
 
 namespace glaive {

@@ -13,8 +13,8 @@
 
 #include "core/error.h"
 #include "dataset/write/input_stream.h"
-#include "query/values/array_rows.h"
 #include "query/bind/filter.h"
+#include "query/values/array_rows.h"
 
 namespace glaive::dataset {
 namespace {

@@ -5,9 +5,9 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "query/nodes/binder.h"
 #include "query/cast/cast.h"
 #include "query/cast/coercion.h"
+#include "query/nodes/binder.h"
 
 namespace glaive::query {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "query/nodes/bound_expression.h"
 #include "query/bind/filter.h"
+#include "query/nodes/bound_expression.h"
 
 namespace glaive::query {
 

@@ -5,8 +5,8 @@
 
 #include "core/pieces.h"
 #include "query/bind/bound_filter.h"
-#include "query/values/selection.h"
 #include "query/sql/sql_parser.h"
+#include "query/values/selection.h"
 
 namespace glaive::query {
 

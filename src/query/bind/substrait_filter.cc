@@ -14,9 +14,9 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "query/sql/arrow_expression.h"
 #include "query/bind/bound_filter.h"
 #include "query/bind/filter.h"
+#include "query/sql/arrow_expression.h"
 #include "query/values/selection.h"
 #include "wire/substrait_lists.h"
 

@@ -10,8 +10,8 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "query/values/checked_array.h"
 #include "query/cast/zone_rule.h"
+#include "query/values/checked_array.h"
 
 namespace glaive::query {
 namespace {

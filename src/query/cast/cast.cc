@@ -13,8 +13,8 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "query/cast/kinds.h"
 #include "query/cast/coercion.h"
+#include "query/cast/kinds.h"
 
 namespace glaive::query {
 namespace {

@@ -21,10 +21,10 @@
 #include <arrow/record_batch.h>
 #include <gtest/gtest.h>
 
-#include "query/cast/cast.h"
-#include "query/values/checked_array.h"
-#include "query/cast/coercion.h"
 #include "query/bind/filter.h"
+#include "query/cast/cast.h"
+#include "query/cast/coercion.h"
+#include "query/values/checked_array.h"
 #include "testing/matchers.h"
 
 namespace glaive::query {

@@ -6,10 +6,10 @@
 #include <arrow/compute/api.h>
 
 #include "core/error.h"
-#include "query/values/array_rows.h"
-#include "query/cast/kinds.h"
-#include "query/values/checked_array.h"
 #include "query/cast/coercion.h"
+#include "query/cast/kinds.h"
+#include "query/values/array_rows.h"
+#include "query/values/checked_array.h"
 #include "query/values/list_values.h"
 
 namespace glaive::query {

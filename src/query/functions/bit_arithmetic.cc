@@ -7,9 +7,9 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "query/cast/coercion.h"
 #include "query/nodes/binder.h"
 #include "query/values/checked_array.h"
-#include "query/cast/coercion.h"
 
 namespace glaive::query {
 namespace {

@@ -8,9 +8,9 @@
 #include <arrow/util/decimal.h>
 
 #include "core/error.h"
+#include "query/cast/coercion.h"
 #include "query/nodes/binder.h"
 #include "query/values/checked_array.h"
-#include "query/cast/coercion.h"
 
 namespace glaive::query {
 namespace {

@@ -10,8 +10,8 @@
 #include <arrow/util/decimal.h>
 
 #include "core/error.h"
-#include "query/values/checked_array.h"
 #include "query/functions/functions.h"
+#include "query/values/checked_array.h"
 
 namespace glaive::query {
 namespace {

@@ -8,8 +8,8 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "query/nodes/binder.h"
 #include "query/cast/coercion.h"
+#include "query/nodes/binder.h"
 
 namespace glaive::query {
 namespace {

@@ -12,11 +12,11 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
+#include "query/cast/coercion.h"
+#include "query/functions/functions.h"
+#include "query/nodes/compare.h"
 #include "query/values/array_rows.h"
 #include "query/values/checked_array.h"
-#include "query/cast/coercion.h"
-#include "query/nodes/compare.h"
-#include "query/functions/functions.h"
 #include "query/values/list_values.h"
 #include "query/values/text_values.h"
 

@@ -12,9 +12,9 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "query/values/checked_array.h"
 #include "query/cast/coercion.h"
 #include "query/functions/functions.h"
+#include "query/values/checked_array.h"
 
 namespace glaive::query {
 namespace {

@@ -10,10 +10,10 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
-#include "query/values/checked_array.h"
 #include "query/cast/coercion.h"
 #include "query/functions/functions.h"
 #include "query/functions/pattern_classes.h"
+#include "query/values/checked_array.h"
 #include "query/values/text_values.h"
 
 // Regular expressions, in time linear in the text: Arrow has RE2.

@@ -9,12 +9,12 @@
 #include <arrow/type_traits.h>
 
 #include "core/error.h"
-#include "query/nodes/binder.h"
 #include "query/cast/calendar.h"
 #include "query/cast/cast.h"
-#include "query/cast/kinds.h"
-#include "query/values/checked_array.h"
 #include "query/cast/coercion.h"
+#include "query/cast/kinds.h"
+#include "query/nodes/binder.h"
+#include "query/values/checked_array.h"
 
 namespace glaive::query {
 namespace {

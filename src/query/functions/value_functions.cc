@@ -7,8 +7,8 @@
 #include "core/error.h"
 #include "query/cast/cast.h"
 #include "query/cast/coercion.h"
-#include "query/nodes/compare.h"
 #include "query/functions/functions.h"
+#include "query/nodes/compare.h"
 
 // Functions of values of any type.
 namespace glaive::query {

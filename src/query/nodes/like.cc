@@ -12,8 +12,8 @@
 #include <arrow/util/bitmap_ops.h>
 
 #include "core/error.h"
-#include "query/nodes/bound_nodes.h"
 #include "query/cast/coercion.h"
+#include "query/nodes/bound_nodes.h"
 #include "query/values/letter_case.h"
 #include "query/values/text_values.h"
 #include "query/values/utf8.h"

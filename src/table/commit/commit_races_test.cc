@@ -10,10 +10,10 @@
 
 #include "io/memory_store.h"
 #include "table/commit/commit.h"
-#include "table/versions/file.h"
-#include "table/versions/naming_schemes.h"
 #include "table/commit/publish.h"
 #include "table/versions/chain.h"
+#include "table/versions/file.h"
+#include "table/versions/naming_schemes.h"
 #include "testing/golden.h"
 #include "testing/hooked_store.h"
 #include "testing/matchers.h"

@@ -11,8 +11,8 @@
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
-#include "table/versions/naming_schemes.h"
 #include "table/versions/hint.h"
+#include "table/versions/naming_schemes.h"
 
 namespace glaive::table {
 namespace {

@@ -3,10 +3,10 @@
 #include "table/commit/after_put.h"
 #include "table/commit/commit.h"
 #include "table/commit/publish.h"
+#include "table/commit/same_table.h"
 #include "table/manifest/feature_flags.h"
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
-#include "table/commit/same_table.h"
 
 namespace glaive::table {
 namespace {

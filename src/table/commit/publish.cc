@@ -6,12 +6,12 @@
 #include "core/clock.h"
 #include "core/random.h"
 #include "table/commit/after_put.h"
-#include "table/manifest/codec.h"
-#include "table/versions/file.h"
-#include "table/versions/naming_schemes.h"
 #include "table/commit/same_table.h"
+#include "table/manifest/codec.h"
 #include "table/manifest/feature_flags.h"
 #include "table/operation/transaction_codec.h"
+#include "table/versions/file.h"
+#include "table/versions/naming_schemes.h"
 #include "wire/fields.h"
 
 namespace glaive::table {

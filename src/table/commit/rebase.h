@@ -7,6 +7,7 @@
 
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
+#include "table/operation/operation.h"
 
 namespace glaive::table {
 

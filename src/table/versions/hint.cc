@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "table/versions/versions.h"
 #include "wire/fields.h"
 
 namespace glaive::table {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "io/memory_store.h"
+#include "table/commit/commit.h"
 #include "table/versions/file.h"
 #include "testing/counting_store.h"
 #include "testing/golden.h"

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/contents.h"
+#include "table/versions/versions.h"
 
 namespace glaive::table {
 namespace {

@@ -10,6 +10,7 @@
 #include <arrow/status.h>
 
 #include "table/manifest/location.h"
+#include "table/operation/operation.h"
 
 namespace glaive::dataset {
 

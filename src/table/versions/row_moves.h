@@ -13,6 +13,7 @@
 #include "core/ranges.h"
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
+#include "table/operation/operation.h"
 #include "wire/fragment.h"
 
 namespace glaive::dataset {

@@ -7,12 +7,12 @@
 #include <set>
 
 #include "table/manifest/codec.h"
-#include "table/versions/file.h"
-#include "table/versions/naming_schemes.h"
 #include "table/manifest/feature_flags.h"
 #include "table/operation/transaction_codec.h"
 #include "table/versions/chain.h"
+#include "table/versions/file.h"
 #include "table/versions/hint.h"
+#include "table/versions/naming_schemes.h"
 #include "table/versions/versions.h"
 
 namespace glaive::table {

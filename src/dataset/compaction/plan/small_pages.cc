@@ -11,8 +11,8 @@
 
 #include <arrow/record_batch.h>
 
-#include "dataset/scan/array_bytes.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/scan/array_bytes.h"
 #include "glaive/scan.h"
 #include "read/snapshot.h"
 

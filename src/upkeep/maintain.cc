@@ -11,7 +11,7 @@
 #include "dataset/compaction/plan/options.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/retention/plan.h"
-#include "inspect/maintain_compaction.h"
+#include "upkeep/maintain_compaction.h"
 
 namespace glaive {
 namespace {

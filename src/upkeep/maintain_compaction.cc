@@ -1,4 +1,4 @@
-#include "inspect/maintain_compaction.h"
+#include "upkeep/maintain_compaction.h"
 
 #include <algorithm>
 #include <atomic>

@@ -18,8 +18,8 @@
 #include "inspect/fragment_check.h"
 #include "inspect/index_files.h"
 #include "table/commit/commit.h"
-#include "table/versions/naming_schemes.h"
 #include "table/commit/publish.h"
+#include "table/versions/naming_schemes.h"
 #include "table/versions/not_found.h"
 
 namespace glaive {
