@@ -6,6 +6,7 @@
 
 #include "glaive/verify.h"
 #include "read/snapshot.h"
+#include "table/operation/operation.h"
 #include "table/versions/versions.h"
 
 namespace glaive::inspect {

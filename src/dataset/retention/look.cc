@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/refs/files.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::dataset {
 namespace {
@@ -20,11 +21,6 @@ std::string NameOf(const std::string& branch, const BranchInfo& info) {
 }
 
 }  // namespace
-
-bool IsGone(const arrow::Status& status) {
-  if (status.ok()) return false;
-  return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
-}
 
 CleanupLook::CleanupLook(const Dataset& dataset, ProgressCallback progress)
     : dataset_(dataset),
@@ -44,7 +40,7 @@ arrow::Status CleanupLook::KeepEntry(const table::VersionEntry& entry) {
   if (read_.contains({entry.path, entry.size_bytes})) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(Poll());
   const auto manifest = table::ReadManifest(own_, entry);
-  if (IsGone(manifest.status())) return arrow::Status::OK();
+  if (table::IsGone(manifest.status())) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(manifest.status());
   return Keep(entry, **manifest);
 }
@@ -56,7 +52,7 @@ arrow::Result<bool> CleanupLook::KeepWhereverItLies(const Tombstone& tombstone) 
     entry.path = path;
     entry.size_bytes = 0;
     const auto manifest = table::ReadManifest(own_, entry);
-    if (IsGone(manifest.status())) continue;
+    if (table::IsGone(manifest.status())) continue;
     ARROW_RETURN_NOT_OK(manifest.status());
     ARROW_RETURN_NOT_OK(kept_.Add(own_, **manifest, ""));
     return true;
@@ -163,7 +159,7 @@ arrow::Status CleanupLook::LookAtBranch(const std::optional<std::string>& name,
     if (read_.contains({entry.path, entry.size_bytes})) continue;
     ARROW_RETURN_NOT_OK(Poll());
     const auto manifest = table::ReadManifest(location, entry);
-    if (IsGone(manifest.status())) continue;  // another clean-up was faster
+    if (table::IsGone(manifest.status())) continue;  // another clean-up was faster
     ARROW_RETURN_NOT_OK(manifest.status());
     ARROW_RETURN_NOT_OK(references.Add(location, **manifest, ""));
     read_.emplace(entry.path, entry.size_bytes);

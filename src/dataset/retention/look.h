@@ -19,9 +19,6 @@
 
 namespace glaive::dataset {
 
-// Whether an object was gone when it was looked at: what a listing shows may go at any time.
-bool IsGone(const arrow::Status& status);
-
 // What the versions, tags and branches of a table need of its files, as far as it was looked at.
 // Every further look adds what came to be since the last one; each manifest is read once.
 class CleanupLook {

@@ -17,6 +17,7 @@
 #include "dataset/refs/files.h"
 #include "table/versions/chain.h"
 #include "table/versions/naming_schemes.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::dataset {
 namespace {
@@ -120,14 +121,14 @@ class Planner {
     ARROW_RETURN_NOT_OK(FindLostNames(no_versions));
     if (!has_seen_handle_) {
       const auto manifest = table::ReadManifest(own_, dataset_.version());
-      if (IsGone(manifest.status())) return HandleIsLost();
+      if (table::IsGone(manifest.status())) return HandleIsLost();
       ARROW_RETURN_NOT_OK(manifest.status());
       ARROW_RETURN_NOT_OK(CheckHandle(**manifest));
     }
     ARROW_ASSIGN_OR_RAISE(const auto detached, ListDetached(own_));
     for (const table::VersionEntry& entry : detached) {
       const auto manifest = table::ReadManifest(own_, entry);
-      if (IsGone(manifest.status())) continue;
+      if (table::IsGone(manifest.status())) continue;
       ARROW_RETURN_NOT_OK(manifest.status());
       ARROW_RETURN_NOT_OK(look().Keep(entry, **manifest));
     }
@@ -162,7 +163,7 @@ class Planner {
   arrow::Status LookAt(const table::VersionEntry& entry, const Policy& policy) {
     ARROW_RETURN_NOT_OK(look().Poll());
     const auto read = table::ReadManifest(own_, entry);
-    if (IsGone(read.status())) return arrow::Status::OK();
+    if (table::IsGone(read.status())) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(read.status());
     const table::ManifestPtr& manifest = *read;
     const uint64_t version = manifest->version;
@@ -209,7 +210,7 @@ class Planner {
       const uint64_t version = tombstone.version.version;
       if (look().marks().attached.contains(version)) continue;
       const auto manifest = ReadTombstone(own_, tombstone);
-      if (IsGone(manifest.status())) continue;
+      if (table::IsGone(manifest.status())) continue;
       ARROW_RETURN_NOT_OK(manifest.status());
       if (scope_ == CleanupScope::kUnverified || look().IsNeeded(version)) {
         table::VersionEntry entry = tombstone.version;

@@ -15,12 +15,12 @@
 #include "dataset/refs/file_references.h"
 #include "dataset/refs/files.h"
 #include "dataset/refs/tombstones.h"
-#include "dataset/retention/look.h"
 #include "dataset/staging/state.h"
 #include "glaive/refs.h"
 #include "glaive/staged_columns.h"
 #include "table/operation/transaction_codec.h"
 #include "table/versions/file.h"
+#include "table/versions/not_found.h"
 
 namespace glaive {
 namespace {
@@ -96,7 +96,7 @@ class Unreferenced {
     static constexpr std::string_view kEnd = ".lance";
     if (checked_.contains(entry.path)) return true;
     const auto found = table::ReadTransactionMessage(location(), entry);
-    if (dataset::IsGone(found.status())) return false;
+    if (table::IsGone(found.status())) return false;
     ARROW_RETURN_NOT_OK(found.status());
     if (found->message == nullptr) return CheckManifest(location(), entry);
     ARROW_ASSIGN_OR_RAISE(const bool lists, table::ListsItsFiles(found->bytes(), {found->path}));
@@ -118,7 +118,7 @@ class Unreferenced {
                                     const table::VersionEntry& entry) const {
     if (checked_.contains(entry.path)) return true;
     const auto manifest = table::ReadManifest(table, entry);
-    if (dataset::IsGone(manifest.status())) return false;
+    if (table::IsGone(manifest.status())) return false;
     ARROW_RETURN_NOT_OK(manifest.status());
     for (const StagedColumns& each : staged_) {
       const auto view = (*manifest)->fragments.Find(each.fragment_id());
@@ -154,7 +154,7 @@ class SetAside {
     const std::string aside =
         location_.Path("data/.tmp-discarded-" + dataset::NewRunName() + "-" + name);
     const auto linked = location_.store->Link(path, aside);
-    if (dataset::IsGone(linked.status())) return arrow::Status::OK();  // discarded before
+    if (table::IsGone(linked.status())) return arrow::Status::OK();  // discarded before
     ARROW_RETURN_NOT_OK(linked.status());
     moved_.emplace_back(path, aside);
     return location_.store->Delete(path);

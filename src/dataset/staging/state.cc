@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "dataset/clones/files.h"
 #include "dataset/handle/table_identity.h"
 
 namespace glaive::dataset {

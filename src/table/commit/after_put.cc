@@ -9,16 +9,13 @@
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::table {
 namespace {
 
 // Newer versions may be cleaned up between a listing and a read of them.
 constexpr int kMostLooks = 16;
-
-bool IsGone(const arrow::Status& status) {
-  return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
-}
 
 bool HaveSameFiles(const wire::DataFragment& left, const wire::DataFragment& right) {
   const auto same_file = [](const wire::DataFile& one, const wire::DataFile& other) {

@@ -18,6 +18,7 @@
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
 #include "table/versions/hint.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::table {
 namespace {
@@ -34,10 +35,6 @@ Duration RetryTimeout() {
   const auto parsed = std::from_chars(text, end, seconds);
   if (parsed.ec != std::errc() || parsed.ptr != end) return kDefault;
   return std::chrono::seconds(seconds);
-}
-
-bool IsGone(const arrow::Status& status) {
-  return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
 }
 
 bool HaveSameToken(const wire::StringMap& properties, const std::optional<Transaction>& theirs) {

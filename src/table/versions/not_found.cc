@@ -40,4 +40,9 @@ arrow::Status TableNotFound(const TableLocation& table) {
       table.uri, contents);
 }
 
+bool IsGone(const arrow::Status& status) {
+  if (status.ok()) return false;
+  return KindOf(status) == ErrorKind::kNotFound || KindOf(status) == ErrorKind::kFileNotFound;
+}
+
 }  // namespace glaive::table

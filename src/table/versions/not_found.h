@@ -10,4 +10,8 @@ namespace glaive::table {
 // is for callers who tell people and do nothing else about it.
 arrow::Status TableNotFound(const TableLocation& table);
 
+// Whether a request failed because its object is not there: an object of a listing may go at any
+// time.
+bool IsGone(const arrow::Status& status);
+
 }  // namespace glaive::table

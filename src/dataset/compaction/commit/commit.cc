@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 #include "dataset/commit/verb.h"
+#include "dataset/compaction/commit/commit.h"
 #include "dataset/compaction/commit/rewrite.h"
-#include "dataset/compaction/run/run.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/handle/fragment_state.h"

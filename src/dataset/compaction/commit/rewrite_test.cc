@@ -13,7 +13,7 @@
 #include <arrow/util/logging.h>
 #include <gtest/gtest.h>
 
-#include "dataset/compaction/run/run.h"
+#include "dataset/compaction/commit/commit.h"
 #include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/compaction.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "dataset/compaction/commit/commit.h"
 #include "dataset/compaction/plan/plan.h"
 #include "dataset/compaction/plan/source_fragment.h"
 #include "dataset/compaction/run/run.h"

@@ -25,15 +25,6 @@ using MayStart = std::function<bool()>;
 CompactionRun RunTasks(const Dataset& dataset, const CompactionPlan& plan,
                        const ProgressCallback& progress, const MayStart& may_start = {});
 
-// Who may have the results of tasks beside the one that commits them: several may be told to.
-enum class ResultsOf : uint8_t { kThisCall, kAnyone };
-
-// The public CommitCompaction. The files of results that no version needs are removed where nobody
-// else can be about to commit them.
-arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
-                                                 std::span<const RewriteResult> results,
-                                                 const CompactionOptions& options, ResultsOf whose);
-
 // Looks at what is about to be committed; an error keeps it from that.
 using CheckResults = std::function<arrow::Status(std::span<const RewriteResult>)>;
 

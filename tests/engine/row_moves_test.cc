@@ -7,6 +7,7 @@
 
 #include "dataset/handle/dataset_state.h"
 #include "glaive/refs.h"
+#include "table/versions/versions.h"
 #include "testing/column_writes.h"
 #include "testing/matchers.h"
 

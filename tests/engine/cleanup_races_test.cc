@@ -18,6 +18,7 @@
 #include "glaive/session.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
+#include "table/commit/commit.h"
 #include "table/versions/file.h"
 #include "table/versions/naming_schemes.h"
 #include "testing/interrupted_store.h"
