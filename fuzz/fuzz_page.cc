@@ -10,8 +10,9 @@
 
 #include "bytes.h"
 #include "encoding/levels/leaf.h"
-#include "encoding/structural/leaf_builder.h"
-#include "encoding/structural/page_decoder.h"
+#include "encoding/structural/layout/open_page.h"
+#include "encoding/structural/leaf/builder.h"
+#include "encoding/structural/page/decoder.h"
 
 namespace glaive::encoding {
 namespace {
@@ -77,7 +78,7 @@ void Run(FuzzedDataProvider input) {
                              .file_size = file.size()};
   const auto leaves = LeavesOf(field).ValueOrDie();
   for (const LeafPath& path : leaves) {
-    const auto decoder = PageDecoder::Make(source, path);
+    const auto decoder = OpenPage(source, path);
     if (!decoder.ok() || num_rows == 0) continue;
     (void)ReadRows(**decoder, path, {{0, num_rows}}, file);
     (void)ReadRows(**decoder, path, {{num_rows / 2, num_rows / 2 + 1}}, file);

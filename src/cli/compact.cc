@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.h"
-#include "cli/terminal.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/canary.h"
 #include "glaive/dataset.h"

@@ -11,7 +11,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/pylance.h"
-#include "cli/terminal.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
 

@@ -12,9 +12,9 @@
 
 #include "cli/demo_table.h"
 #include "cli/measure.h"
-#include "cli/page_layout.h"
-#include "cli/page_picture.h"
-#include "cli/terminal.h"
+#include "cli/show/page_layout.h"
+#include "cli/show/page_picture.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
 #include "glaive/link.h"

@@ -12,7 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_code.h"
-#include "cli/terminal.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 
 namespace glaive::cli {

@@ -14,7 +14,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 
-#include "cli/terminal.h"
+#include "cli/show/terminal.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 

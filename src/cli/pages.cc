@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/page_layout.h"
-#include "cli/page_picture.h"
-#include "cli/terminal.h"
+#include "cli/show/page_layout.h"
+#include "cli/show/page_picture.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 
 namespace glaive::cli {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.h"
-#include "cli/terminal.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/repair.h"
 

@@ -5,9 +5,9 @@
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
 
-#include "cli/json_rows.h"
-#include "cli/standard_output.h"
-#include "cli/terminal.h"
+#include "cli/show/json_rows.h"
+#include "cli/show/standard_output.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
 #include "glaive/scan.h"

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.h"
-#include "cli/fragment_strip.h"
-#include "cli/terminal.h"
+#include "cli/show/fragment_strip.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
 #include "glaive/verify.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal.h"
+#include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
 

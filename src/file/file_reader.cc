@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/fork_lock.h"
 #include "core/too_large.h"
+#include "encoding/structural/layout/open_page.h"
 
 namespace glaive::file {
 namespace {
@@ -249,7 +250,7 @@ arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const 
       .layout_offset = offset,
       .file_size = metadata_->file_size,
   };
-  ARROW_ASSIGN_OR_RAISE(auto decoder, encoding::PageDecoder::Make(source, *column.path));
+  ARROW_ASSIGN_OR_RAISE(auto decoder, encoding::OpenPage(source, *column.path));
   return cache_->Add(key, *column.path, std::move(decoder));
 }
 

@@ -12,7 +12,7 @@
 #include "core/file_version.h"
 #include "core/ranges.h"
 #include "encoding/levels/leaf.h"
-#include "encoding/structural/page_decoder.h"
+#include "encoding/structural/page/decoder.h"
 #include "file/file_metadata.h"
 #include "io/object_store.h"
 

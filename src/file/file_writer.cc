@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
-#include "encoding/structural/page_encoder.h"
+#include "encoding/structural/layout/encode_page.h"
 #include "file/coalescer.h"
 #include "file/growing_page.h"
 #include "wire/file_metadata.h"

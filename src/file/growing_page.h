@@ -16,7 +16,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "core/per_process.h"
-#include "encoding/structural/page_stream.h"
+#include "encoding/structural/layout/page_stream.h"
 #include "file/leaf_column.h"
 #include "io/object_store.h"
 

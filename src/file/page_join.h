@@ -9,7 +9,7 @@
 
 #include <arrow/result.h>
 
-#include "encoding/structural/mini_block_join.h"
+#include "encoding/structural/mini_block/join.h"
 #include "file/file_reader.h"
 #include "file/file_writer.h"
 #include "file/leaf_column.h"

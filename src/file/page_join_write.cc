@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/executor.h"
 #include "core/memory_budget.h"
-#include "encoding/structural/mini_block_index.h"
+#include "encoding/structural/mini_block/index.h"
 #include "file/page_join.h"
 
 namespace glaive::file {

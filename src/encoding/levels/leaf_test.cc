@@ -7,7 +7,7 @@
 #include <arrow/util/key_value_metadata.h>
 #include <gtest/gtest.h>
 
-#include "encoding/structural/leaf_builder.h"
+#include "encoding/structural/leaf/builder.h"
 #include "testing/matchers.h"
 
 namespace glaive::encoding {
