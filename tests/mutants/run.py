@@ -123,6 +123,8 @@ def leave_out_failing(mutants: list[Mutant], build: Path) -> None:
         key = " ".join(test)
         if key not in left_out:
             ran = run_tests(build, test, 0)
+            if "Running 0 tests" in ran.stdout:
+                sys.exit(f"{key} names no test")
             failing = sorted(set(re.findall(r"\[  FAILED  \] ([^\s,]+)", ran.stdout)))
             if ran.returncode and not failing:
                 sys.exit(f"{key} fails without a mutant")
