@@ -1,6 +1,5 @@
 #include "glaive/backfill.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,37 +7,21 @@
 #include <vector>
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind_columns.h"
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
-#include "callback.h"
 
 namespace glaive::python {
 
 using namespace nb::literals;
 
 namespace {
-
-// Tells a Python function of fragments done, fragments in all, and rows computed.
-ProgressCallback ProgressTo(nb::object function, const Call& call) {
-  if (function.is_none()) return call.PollSignals();
-  return [held = Held(std::move(function)), kept = call.kept(),
-          poll = call.PollSignals()](const Progress& progress) -> arrow::Status {
-    ARROW_RETURN_NOT_OK(poll(progress));
-    return CallBack(kept,
-                    [&] {
-                      (*held)(progress.tasks, progress.total_tasks, progress.rows);
-                      return true;
-                    })
-        .status();
-  };
-}
 
 arrow::Result<BackfillColumns> ColumnsFrom(const PythonColumns& columns, const Call& call) {
   NewColumns native = NewColumnsFrom(columns, call);
@@ -63,17 +46,13 @@ void BindBackfill(nb::module_& m) {
       "backfill",
       [](const Dataset& dataset, const PythonColumns& columns,
          std::optional<std::string> checkpoint, uint64_t commit_every, bool overwrite,
-         std::optional<uint64_t> num_threads,
-         std::map<std::string, std::string> transaction_properties,
-         std::optional<std::string> commit_message, nb::object progress) {
+         std::optional<uint64_t> num_threads, const PythonVersion* version) {
         const Call call;
         const BackfillOptions options{.checkpoint = std::move(checkpoint),
                                       .commit_every = commit_every,
                                       .overwrite = overwrite,
                                       .num_threads = num_threads,
-                                      .transaction_properties = std::move(transaction_properties),
-                                      .commit_message = std::move(commit_message),
-                                      .progress = ProgressTo(std::move(progress), call)};
+                                      .version = PythonVersion::For(version, call)};
         auto native = ColumnsFrom(columns, call);
         return call.Run([&]() -> arrow::Result<BackfillResult> {
           ARROW_RETURN_NOT_OK(native.status());
@@ -81,9 +60,7 @@ void BindBackfill(nb::module_& m) {
         });
       },
       "dataset"_a, "columns"_a, "checkpoint"_a = nb::none(), "commit_every"_a = 0,
-      "overwrite"_a = false, "num_threads"_a = nb::none(),
-      "transaction_properties"_a = std::map<std::string, std::string>(),
-      "commit_message"_a = nb::none(), "progress"_a = nb::none());
+      "overwrite"_a = false, "num_threads"_a = nb::none(), "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

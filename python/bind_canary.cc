@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 #include "repr.h"
@@ -29,15 +30,15 @@ void BindCanary(nb::module_& m) {
       "dataset"_a, "results"_a);
   m.def(
       "compact_with_canary",
-      [](const Dataset& dataset, CompactionOptions options) {
+      [](const Dataset& dataset, CompactionOptions options, const PythonVersion* version) {
         const Call call;
-        options.progress = call.PollSignals();
+        options.version = PythonVersion::For(version, call);
         return call.Run([&]() -> arrow::Result<CompactionResult> {
           ARROW_ASSIGN_OR_RAISE(auto checked, CompactWithCanary(dataset, options));
           return std::move(checked.compaction);
         });
       },
-      "dataset"_a, "options"_a);
+      "dataset"_a, "options"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

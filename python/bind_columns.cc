@@ -19,6 +19,7 @@
 
 #include "arrow_exchange.h"
 #include "bind_columns.h"
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 #include "callback.h"
@@ -126,38 +127,42 @@ void BindColumns(nb::module_& m) {
 
   m.def(
       "add_columns",
-      [](const Dataset& dataset, const PythonColumns& columns) {
+      [](const Dataset& dataset, const PythonColumns& columns, const PythonVersion* version) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options = PythonVersion::For(version, call);
         const NewColumns native = NewColumnsFrom(columns, call);
         return call.Run([&] { return AddColumns(dataset, native, options); });
       },
-      "dataset"_a, "columns"_a);
+      "dataset"_a, "columns"_a, "version"_a = nb::none());
   m.def(
       "merge_columns",
       [](const Dataset& dataset, nb::handle source, const std::string& left_on,
-         const std::string& right_on) {
+         const std::string& right_on, const PythonVersion* version) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options = PythonVersion::For(version, call);
         auto stream = StreamFromPython(source, call);
         return call.Run(
             [&] { return MergeColumns(dataset, std::move(stream), left_on, right_on, options); });
       },
-      "dataset"_a, "source"_a, "left_on"_a, "right_on"_a);
+      "dataset"_a, "source"_a, "left_on"_a, "right_on"_a, "version"_a = nb::none());
   m.def(
       "alter_columns",
-      [](const Dataset& dataset, const std::vector<ColumnAlteration>& alterations) {
+      [](const Dataset& dataset, const std::vector<ColumnAlteration>& alterations,
+         const PythonVersion* version) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options = PythonVersion::For(version, call);
         return call.Run([&] { return AlterColumns(dataset, alterations, options); });
       },
-      "dataset"_a, "alterations"_a);
+      "dataset"_a, "alterations"_a, "version"_a = nb::none());
   m.def(
       "drop_columns",
-      [](const Dataset& dataset, const std::vector<std::string>& columns) {
-        return Call().Run([&] { return DropColumns(dataset, columns); });
+      [](const Dataset& dataset, const std::vector<std::string>& columns,
+         const PythonVersion* version) {
+        const Call call;
+        const VersionOptions options = PythonVersion::For(version, call);
+        return call.Run([&] { return DropColumns(dataset, columns, options); });
       },
-      "dataset"_a, "columns"_a);
+      "dataset"_a, "columns"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

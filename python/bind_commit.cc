@@ -19,6 +19,7 @@
 #include "glaive/write_target.h"
 
 #include "arrow_exchange.h"
+#include "bind_version_options.h"
 #include "bind_write.h"
 #include "bindings.h"
 #include "call.h"
@@ -43,7 +44,6 @@ void BindOptions(nb::module_& m) {
       .def_rw("timeout_ms", &CommitOptions::timeout_ms, nb::arg().none())
       .def_rw("strict", &CommitOptions::strict)
       .def_rw("idempotency_token", &CommitOptions::idempotency_token, nb::arg().none())
-      .def_rw("durability", &CommitOptions::durability)
       .def_rw("session", &CommitOptions::session, nb::arg().none());
   nb::class_<Transaction>(m, "Transaction")
       .def(nb::init<>())
@@ -62,31 +62,34 @@ void BindCommit(nb::module_& m) {
   BindOptions(m);
   m.def(
       "commit",
-      [](const Target& target, const Transaction& transaction, CommitOptions options) {
+      [](const Target& target, const Transaction& transaction, CommitOptions options,
+         const PythonVersion* version) {
         const Call call;
-        options.progress = call.PollSignals();
+        options.version = PythonVersion::For(version, call);
         return call.Run([&] {
           return std::visit([&](const auto& to) { return Commit(to, transaction, options); },
                             target);
         });
       },
-      "target"_a, "transaction"_a, "options"_a);
+      "target"_a, "transaction"_a, "options"_a, "version"_a = nb::none());
   m.def(
       "commit_batch",
-      [](const Target& target, const std::vector<Transaction>& batch, CommitOptions options) {
+      [](const Target& target, const std::vector<Transaction>& batch, CommitOptions options,
+         const PythonVersion* version) {
         const Call call;
-        options.progress = call.PollSignals();
+        options.version = PythonVersion::For(version, call);
         return call.Run([&] {
           return std::visit([&](const auto& to) { return CommitBatch(to, batch, options); },
                             target);
         });
       },
-      "target"_a, "batch"_a, "options"_a);
+      "target"_a, "batch"_a, "options"_a, "version"_a = nb::none());
   m.def(
       "write_transaction",
-      [](nb::handle source, const FileTarget& target, WriteOptions options, nb::object progress) {
+      [](nb::handle source, const FileTarget& target, WriteOptions options, nb::object progress,
+         const PythonVersion* version) {
         const Call call;
-        options.progress = call.PollSignals();
+        options.version = PythonVersion::For(version, call);
         options.fragment_events = EventsFrom(std::move(progress), call);
         auto stream = StreamFromPython(source, call);
         return call.Run([&] {
@@ -95,7 +98,7 @@ void BindCommit(nb::module_& m) {
               target);
         });
       },
-      "source"_a, "target"_a, "options"_a, "progress"_a = nb::none());
+      "source"_a, "target"_a, "options"_a, "progress"_a = nb::none(), "version"_a = nb::none());
   m.def(
       "transaction_of",
       [](const Dataset& dataset, uint64_t version) {

@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 #include "repr.h"
@@ -27,7 +28,15 @@ T FromJson(const std::string& json) {
 template <typename Work>
 auto Interruptible(CompactionOptions options, Work&& work) {
   const Call call;
-  options.progress = call.PollSignals();
+  options.version.progress = call.PollSignals();
+  return call.Run([&] { return work(options); });
+}
+
+template <typename Work>
+auto Committing(CompactionOptions options, const PythonVersion* version, Work&& work) {
+  const Call call;
+  if (version != nullptr) options.version = PythonVersion::For(version, call);
+  if (version == nullptr) options.version.progress = call.PollSignals();
   return call.Run([&] { return work(options); });
 }
 
@@ -66,7 +75,9 @@ void BindOptions(nb::module_& m) {
       .def_rw("excluded_fragment_ids", &Options::excluded_fragment_ids)
       .def_rw("look_ahead", &Options::look_ahead)
       .def_rw("data_storage_version", &Options::data_storage_version, nb::arg().none())
-      .def_rw("durability", &Options::durability)
+      .def_prop_rw(
+          "durability", [](const Options& self) { return self.version.durability; },
+          [](Options& self, Durability durability) { self.version.durability = durability; })
       .def_rw("partial", &Options::partial);
 }
 
@@ -139,17 +150,18 @@ void BindCompaction(nb::module_& m) {
   m.def(
       "commit_compaction",
       [](const Dataset& dataset, const std::vector<RewriteResult>& results,
-         const CompactionOptions& options) {
-        return Interruptible(options,
-                             [&](const auto& o) { return CommitCompaction(dataset, results, o); });
+         const CompactionOptions& options, const PythonVersion* version) {
+        return Committing(options, version,
+                          [&](const auto& o) { return CommitCompaction(dataset, results, o); });
       },
-      "dataset"_a, "results"_a, "options"_a);
+      "dataset"_a, "results"_a, "options"_a, "version"_a = nb::none());
   m.def(
       "compact_files",
-      [](const Dataset& dataset, const CompactionOptions& options) {
-        return Interruptible(options, [&](const auto& o) { return CompactFiles(dataset, o); });
+      [](const Dataset& dataset, const CompactionOptions& options, const PythonVersion* version) {
+        return Committing(options, version,
+                          [&](const auto& o) { return CompactFiles(dataset, o); });
       },
-      "dataset"_a, "options"_a);
+      "dataset"_a, "options"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

@@ -41,7 +41,7 @@ void BindColumnEdits(nb::module_& m) {
       "add_fragment_columns",
       [](const Dataset& dataset, uint64_t fragment_id, const PythonColumns& columns) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options{.progress = call.PollSignals()};
         const NewColumns native = NewColumnsFrom(columns, call);
         return call.Run([&] { return AddFragmentColumns(dataset, fragment_id, native, options); });
       },
@@ -51,7 +51,7 @@ void BindColumnEdits(nb::module_& m) {
       [](const Dataset& dataset, uint64_t fragment_id, nb::handle source,
          const std::string& left_on, const std::string& right_on) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options{.progress = call.PollSignals()};
         auto stream = StreamFromPython(source, call);
         return call.Run([&] {
           return MergeFragmentColumns(dataset, fragment_id, std::move(stream), left_on, right_on,
@@ -64,7 +64,7 @@ void BindColumnEdits(nb::module_& m) {
       [](const Dataset& dataset, uint64_t fragment_id, nb::handle source,
          const std::string& left_on, const std::string& right_on) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options{.progress = call.PollSignals()};
         auto stream = StreamFromPython(source, call);
         return call.Run([&] {
           return UpdateFragmentColumns(dataset, fragment_id, std::move(stream), left_on, right_on,
@@ -79,7 +79,7 @@ void BindRowEdits(nb::module_& m) {
       "delete_from_fragment",
       [](const Dataset& dataset, uint64_t fragment_id, const Predicate& predicate) {
         const Call call;
-        const ColumnOptions options{.progress = call.PollSignals()};
+        const VersionOptions options{.progress = call.PollSignals()};
         return call.Run(
             [&] { return DeleteFromFragment(dataset, fragment_id, predicate, options); });
       },
@@ -113,7 +113,7 @@ void BindFiles(nb::module_& m) {
          nb::object progress) {
         const Call call;
         options.fragment_events = EventsFrom(std::move(progress), call);
-        options.progress = call.PollSignals();
+        options.version.progress = call.PollSignals();
         auto stream = StreamFromPython(source, call);
         return call.Run(
             [&] { return CreateFragment(std::move(stream), uri, fragment_id, options); });

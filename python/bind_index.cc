@@ -9,6 +9,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -40,12 +41,12 @@ void BindIndex(nb::module_& m) {
       "dataset"_a);
   m.def(
       "drop_index",
-      [](const Dataset& dataset, std::string_view name) {
+      [](const Dataset& dataset, std::string_view name, const PythonVersion* version) {
         const Call call;
-        const IndexOptions options{.progress = call.PollSignals()};
+        const VersionOptions options = PythonVersion::For(version, call);
         return call.Run([&] { return DropIndex(dataset, name, options); });
       },
-      "dataset"_a, "name"_a);
+      "dataset"_a, "name"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 #include "repr.h"
@@ -88,16 +89,16 @@ void BindMaintain(nb::module_& m) {
   BindReport(m);
   m.def(
       "maintain",
-      [](const Dataset& dataset, MaintenanceOptions options) {
+      [](const Dataset& dataset, MaintenanceOptions options, const PythonVersion* version) {
         const Call call;
-        options.progress = call.PollSignals();
+        options.version = PythonVersion::For(version, call);
         return call.Run([&]() -> arrow::Result<MaintenanceReport> {
           ARROW_ASSIGN_OR_RAISE(auto report, Maintain(dataset, options));
           ARROW_RETURN_NOT_OK(StatusOf(report));
           return report;
         });
       },
-      "dataset"_a, "options"_a);
+      "dataset"_a, "options"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

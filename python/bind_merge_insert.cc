@@ -13,6 +13,7 @@
 #include <arrow/record_batch.h>
 
 #include "arrow_exchange.h"
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -22,16 +23,18 @@ using namespace nb::literals;
 
 namespace {
 
-MergeInsertResult Merge(const Dataset& dataset, nb::handle source, MergeInsertOptions options) {
+MergeInsertResult Merge(const Dataset& dataset, nb::handle source, MergeInsertOptions options,
+                        const PythonVersion* version) {
   const Call call;
-  options.progress = call.PollSignals();
+  options.version = PythonVersion::For(version, call);
   auto stream = StreamFromPython(source, call);
   return call.Run([&] { return MergeInsert(dataset, std::move(stream), options); });
 }
 
-StagedMergeInsert Stage(const Dataset& dataset, nb::handle source, MergeInsertOptions options) {
+StagedMergeInsert Stage(const Dataset& dataset, nb::handle source, MergeInsertOptions options,
+                        const PythonVersion* version) {
   const Call call;
-  options.progress = call.PollSignals();
+  options.version = PythonVersion::For(version, call);
   auto stream = StreamFromPython(source, call);
   return call.Run([&] { return StageMergeInsert(dataset, std::move(stream), options); });
 }
@@ -43,7 +46,7 @@ std::string Explain(const Dataset& dataset, nb::handle schema, const MergeInsert
 
 std::string Analyze(const Dataset& dataset, nb::handle source, MergeInsertOptions options) {
   const Call call;
-  options.progress = call.PollSignals();
+  options.version.progress = call.PollSignals();
   auto stream = StreamFromPython(source, call);
   return call.Run([&] { return AnalyzeMergeInsert(dataset, std::move(stream), options); });
 }
@@ -68,9 +71,7 @@ void BindTypes(nb::module_& m) {
       .def_rw("source_duplicates", &MergeInsertOptions::source_duplicates)
       .def_rw("conflict_retries", &MergeInsertOptions::conflict_retries)
       .def_rw("retry_timeout_ms", &MergeInsertOptions::retry_timeout_ms)
-      .def_rw("data_storage_version", &MergeInsertOptions::data_storage_version, nb::arg().none())
-      .def_rw("durability", &MergeInsertOptions::durability)
-      .def_rw("transaction_properties", &MergeInsertOptions::transaction_properties);
+      .def_rw("data_storage_version", &MergeInsertOptions::data_storage_version, nb::arg().none());
   nb::class_<MergeInsertStats>(m, "MergeInsertStats")
       .def_ro("num_inserted_rows", &MergeInsertStats::num_inserted_rows)
       .def_ro("num_updated_rows", &MergeInsertStats::num_updated_rows)
@@ -106,8 +107,9 @@ void BindMergeInsert(nb::module_& m) {
         });
       },
       "options"_a);
-  m.def("merge_insert", &Merge, "dataset"_a, "source"_a, "options"_a);
-  m.def("stage_merge_insert", &Stage, "dataset"_a, "source"_a, "options"_a);
+  m.def("merge_insert", &Merge, "dataset"_a, "source"_a, "options"_a, "version"_a = nb::none());
+  m.def("stage_merge_insert", &Stage, "dataset"_a, "source"_a, "options"_a,
+        "version"_a = nb::none());
   m.def("explain_merge_insert", &Explain, "dataset"_a, "schema"_a, "options"_a);
   m.def("analyze_merge_insert", &Analyze, "dataset"_a, "source"_a, "options"_a);
 }

@@ -20,6 +20,7 @@
 
 #include "glaive/session.h"
 
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -109,10 +110,13 @@ void BindBranches(nb::module_& m) {
   m.def(
       "create_branch",
       [](const Dataset& dataset, const std::string& branch,
-         const std::optional<PythonReference>& reference) {
-        return Call().Run([&] { return CreateBranch(dataset, branch, ToReference(reference)); });
+         const std::optional<PythonReference>& reference, const PythonVersion* version) {
+        const Call call;
+        const VersionOptions options = PythonVersion::For(version, call);
+        return call.Run(
+            [&] { return CreateBranch(dataset, branch, ToReference(reference), options); });
       },
-      "dataset"_a, "branch"_a, "reference"_a.none());
+      "dataset"_a, "branch"_a, "reference"_a.none(), "version"_a = nb::none());
   m.def(
       "replace_branch_metadata",
       [](const Dataset& dataset, const std::string& branch,
@@ -146,24 +150,33 @@ void BindRefs(nb::module_& m) {
       "dataset"_a, "reference"_a);
   m.def(
       "restore",
-      [](const Dataset& dataset) { return Call().Run([&] { return Restore(dataset); }); },
-      "dataset"_a);
+      [](const Dataset& dataset, const PythonVersion* version) {
+        const Call call;
+        const VersionOptions options = PythonVersion::For(version, call);
+        return call.Run([&] { return Restore(dataset, options); });
+      },
+      "dataset"_a, "version"_a = nb::none());
   BindTags(m);
   BindBranches(m);
   m.def(
       "shallow_clone",
-      [](const Dataset& dataset, const std::string& uri, const PythonReference& reference) {
-        return Call().Run([&] { return ShallowClone(dataset, uri, ToReference(reference)); });
+      [](const Dataset& dataset, const std::string& uri, const PythonReference& reference,
+         const PythonVersion* version) {
+        const Call call;
+        const VersionOptions options = PythonVersion::For(version, call);
+        return call.Run(
+            [&] { return ShallowClone(dataset, uri, ToReference(reference), options); });
       },
-      "dataset"_a, "uri"_a, "reference"_a);
+      "dataset"_a, "uri"_a, "reference"_a, "version"_a = nb::none());
   m.def(
       "deep_clone",
-      [](const Dataset& dataset, const std::string& uri, const PythonReference& reference) {
+      [](const Dataset& dataset, const std::string& uri, const PythonReference& reference,
+         const PythonVersion* version) {
         const Call call;
-        const RefOptions options{.progress = call.PollSignals()};
+        const VersionOptions options = PythonVersion::For(version, call);
         return call.Run([&] { return DeepClone(dataset, uri, ToReference(reference), options); });
       },
-      "dataset"_a, "uri"_a, "reference"_a);
+      "dataset"_a, "uri"_a, "reference"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

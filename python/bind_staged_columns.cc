@@ -15,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrow_exchange.h"
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -86,7 +87,7 @@ void BindStagedColumns(nb::module_& m) {
       "commit_columns",
       [](const Dataset& dataset, const std::vector<StagedColumns>& staged,
          std::vector<std::string> reads, const std::vector<PythonRowsRead>& row_reads,
-         std::optional<std::string> message, std::map<std::string, std::string> properties) {
+         const PythonVersion* version) {
         const Call call;
         std::vector<RowsRead> rows_read;
         for (const auto& [fragment_id, columns, rows] : row_reads) {
@@ -94,13 +95,10 @@ void BindStagedColumns(nb::module_& m) {
         }
         const CommitColumnsOptions options{.reads = std::move(reads),
                                            .row_reads = std::move(rows_read),
-                                           .transaction_properties = std::move(properties),
-                                           .commit_message = std::move(message),
-                                           .progress = call.PollSignals()};
+                                           .version = PythonVersion::For(version, call)};
         return call.Run([&] { return CommitColumns(dataset, staged, options); });
       },
-      "dataset"_a, "staged"_a, "reads"_a, "row_reads"_a, "commit_message"_a,
-      "transaction_properties"_a);
+      "dataset"_a, "staged"_a, "reads"_a, "row_reads"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

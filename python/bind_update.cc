@@ -13,6 +13,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind_version_options.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -31,9 +32,10 @@ std::vector<ColumnUpdate> ToUpdates(const Assignments& updates) {
 }
 
 UpdateResult UpdateRows(const Dataset& dataset, const Assignments& updates,
-                        const std::optional<Predicate>& where, UpdateOptions options) {
+                        const std::optional<Predicate>& where, UpdateOptions options,
+                        const PythonVersion* version) {
   const Call call;
-  options.progress = call.PollSignals();
+  options.version = PythonVersion::For(version, call);
   const auto columns = ToUpdates(updates);
   return call.Run([&] { return Update(dataset, columns, where, options); });
 }
@@ -45,9 +47,7 @@ void BindUpdate(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("conflict_retries", &UpdateOptions::conflict_retries)
       .def_rw("retry_timeout_ms", &UpdateOptions::retry_timeout_ms)
-      .def_rw("data_storage_version", &UpdateOptions::data_storage_version, nb::arg().none())
-      .def_rw("durability", &UpdateOptions::durability)
-      .def_rw("transaction_properties", &UpdateOptions::transaction_properties);
+      .def_rw("data_storage_version", &UpdateOptions::data_storage_version, nb::arg().none());
   nb::class_<UpdateResult>(m, "UpdateResult")
       .def_ro("dataset", &UpdateResult::dataset)
       .def_ro("num_updated_rows", &UpdateResult::num_updated_rows);
@@ -61,7 +61,8 @@ void BindUpdate(nb::module_& m) {
         });
       },
       "dataset"_a, "updates"_a, "where"_a.none());
-  m.def("update", &UpdateRows, "dataset"_a, "updates"_a, "where"_a.none(), "options"_a);
+  m.def("update", &UpdateRows, "dataset"_a, "updates"_a, "where"_a.none(), "options"_a,
+        "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

@@ -19,6 +19,7 @@
 #include "glaive/write_target.h"
 
 #include "arrow_exchange.h"
+#include "bind_version_options.h"
 #include "bind_write.h"
 #include "bindings.h"
 #include "call.h"
@@ -61,10 +62,10 @@ std::optional<int64_t> JobsFrom(nb::handle n_jobs) {
 }
 
 WriteResult Write(nb::handle source, const Target& target, WriteOptions options,
-                  nb::object progress) {
+                  nb::object progress, const PythonVersion* version) {
   const Call call;
   options.fragment_events = EventsFrom(std::move(progress), call);
-  options.progress = call.PollSignals();
+  options.version = PythonVersion::For(version, call);
   auto stream = RowsFromPython(source, call);
   return call.Run([&] {
     return std::visit(
@@ -73,10 +74,11 @@ WriteResult Write(nb::handle source, const Target& target, WriteOptions options,
 }
 
 std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const FileTarget& target,
-                                               WriteOptions options, nb::object progress) {
+                                               WriteOptions options, nb::object progress,
+                                               const PythonVersion* version) {
   const Call call;
   options.fragment_events = EventsFrom(std::move(progress), call);
-  options.progress = call.PollSignals();
+  options.version = PythonVersion::For(version, call);
   auto stream = RowsFromPython(source, call);
   return call.Run([&] {
     return std::visit(
@@ -85,9 +87,10 @@ std::vector<FragmentMetadata> WriteUncommitted(nb::handle source, const FileTarg
   });
 }
 
-DeleteResult DeleteRows(const Dataset& dataset, const Predicate& predicate, DeleteOptions options) {
+DeleteResult DeleteRows(const Dataset& dataset, const Predicate& predicate, DeleteOptions options,
+                        const PythonVersion* version) {
   const Call call;
-  options.progress = call.PollSignals();
+  options.version = PythonVersion::For(version, call);
   return call.Run([&] { return Delete(dataset, predicate, options); });
 }
 
@@ -96,10 +99,6 @@ void BindOptions(nb::module_& m) {
       .value("create", WriteMode::kCreate)
       .value("append", WriteMode::kAppend)
       .value("overwrite", WriteMode::kOverwrite);
-  nb::enum_<Durability>(m, "Durability")
-      .value("default", Durability::kDefault)
-      .value("none", Durability::kNone)
-      .value("commit", Durability::kCommit);
 
   nb::class_<FileLimits>(m, "FileLimits")
       .def_rw("max_rows_per_file", &FileLimits::max_rows_per_file)
@@ -132,21 +131,16 @@ void BindOptions(nb::module_& m) {
       .def_rw("data_storage_version", &WriteOptions::data_storage_version, nb::arg().none())
       .def_rw("enable_v2_manifest_paths", &WriteOptions::enable_v2_manifest_paths)
       .def_rw("enable_stable_row_ids", &WriteOptions::enable_stable_row_ids)
-      .def_rw("transaction_properties", &WriteOptions::transaction_properties)
-      .def_rw("commit_message", &WriteOptions::commit_message, nb::arg().none())
       .def_rw("initial_config", &WriteOptions::initial_config)
       .def_rw("initial_bases", &WriteOptions::initial_bases)
       .def_rw("target_bases", &WriteOptions::target_bases)
       .def_rw("target_all_bases", &WriteOptions::target_all_bases, nb::arg().none())
-      .def_rw("durability", &WriteOptions::durability)
       .def_rw("session", &WriteOptions::session, nb::arg().none());
 
   nb::class_<DeleteOptions>(m, "DeleteOptions")
       .def(nb::init<>())
       .def_rw("conflict_retries", &DeleteOptions::conflict_retries)
-      .def_rw("retry_timeout_ms", &DeleteOptions::retry_timeout_ms)
-      .def_rw("durability", &DeleteOptions::durability)
-      .def_rw("transaction_properties", &DeleteOptions::transaction_properties);
+      .def_rw("retry_timeout_ms", &DeleteOptions::retry_timeout_ms);
 }
 
 void BindResults(nb::module_& m) {
@@ -175,10 +169,11 @@ void BindResults(nb::module_& m) {
 void BindWrite(nb::module_& m) {
   BindOptions(m);
   BindResults(m);
-  m.def("write_dataset", &Write, "source"_a, "target"_a, "options"_a, "progress"_a = nb::none());
+  m.def("write_dataset", &Write, "source"_a, "target"_a, "options"_a, "progress"_a = nb::none(),
+        "version"_a = nb::none());
   m.def("write_fragments", &WriteUncommitted, "source"_a, "target"_a, "options"_a,
-        "progress"_a = nb::none());
-  m.def("delete", &DeleteRows, "dataset"_a, "predicate"_a, "options"_a);
+        "progress"_a = nb::none(), "version"_a = nb::none());
+  m.def("delete", &DeleteRows, "dataset"_a, "predicate"_a, "options"_a, "version"_a = nb::none());
 }
 
 }  // namespace glaive::python

@@ -7,6 +7,7 @@ namespace glaive::python {
 namespace nb = nanobind;
 
 // One for each public header that has something to bind, in the order in which types are needed.
+void BindVersionOptions(nb::module_& m);
 void BindSession(nb::module_& m);
 void BindFragment(nb::module_& m);
 void BindDataset(nb::module_& m);

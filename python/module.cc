@@ -8,6 +8,7 @@
 NB_MODULE(_native, m) {
   m.attr("version") = GLAIVE_VERSION;
   glaive::python::BindArrow(m);
+  glaive::python::BindVersionOptions(m);
   glaive::python::BindSession(m);
   glaive::python::BindFragment(m);
   glaive::python::BindDataset(m);

@@ -11,8 +11,8 @@
 
 #include "glaive/columns.h"
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
 #include "glaive/scan.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -32,10 +32,8 @@ struct BackfillOptions {
   bool overwrite = false;
   /// Fragments that are computed at a time; one for each core when absent.
   std::optional<uint64_t> num_threads;
-  std::map<std::string, std::string> transaction_properties;
-  std::optional<std::string> commit_message;
-  Durability durability = Durability::kDefault;
-  ProgressCallback progress;  ///< rows of this call, and fragments as tasks
+  /// Of all versions that it makes. Progress is told rows of this call, and fragments as tasks.
+  VersionOptions version;
 };
 
 struct BackfillResult {

@@ -15,8 +15,8 @@
 #include <arrow/type_fwd.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
 #include "glaive/scan.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -58,12 +58,6 @@ struct NullColumns {
 using NewColumns = std::variant<std::vector<ComputedColumn>, ColumnFunction, NullColumns,
                                 std::shared_ptr<arrow::RecordBatchReader>>;
 
-struct ColumnOptions {
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
-};
-
 /// Adds columns behind the others, and fields to structs: a file with their values for each
 /// fragment. One version.
 ///
@@ -71,7 +65,7 @@ struct ColumnOptions {
 /// or too many rows, and nulls where there may be none; a retryable CommitConflict when fragments
 /// were added or changed meanwhile. A call that fails leaves no file.
 arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& columns,
-                                  const ColumnOptions& options = {});
+                                  const VersionOptions& options = {});
 
 /// Adds the columns of `stream` but its key: to each row those of the row there with the same key,
 /// or nulls. Of several such rows the last counts. `left_on` may be _rowid or _rowaddr. One
@@ -79,7 +73,7 @@ arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& colu
 arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
                                     std::shared_ptr<arrow::RecordBatchReader> stream,
                                     std::string_view left_on, std::string_view right_on,
-                                    const ColumnOptions& options = {});
+                                    const VersionOptions& options = {});
 
 /// A change of a column, named by its dotted path below structs.
 struct ColumnAlteration {
@@ -97,11 +91,11 @@ struct ColumnAlteration {
 /// in a column that is to have none.
 arrow::Result<Dataset> AlterColumns(const Dataset& dataset,
                                     std::span<const ColumnAlteration> alterations,
-                                    const ColumnOptions& options = {});
+                                    const VersionOptions& options = {});
 
 /// Takes columns out of the schema, by name or by dotted path below structs. Nothing is rewritten;
 /// files that hold nothing else are no longer referred to. One version.
 arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::string> columns,
-                                   const ColumnOptions& options = {});
+                                   const VersionOptions& options = {});
 
 }  // namespace glaive

@@ -13,13 +13,10 @@
 
 #include "glaive/dataset.h"
 #include "glaive/operation.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
-
-/// Property of a transaction under which its message is kept.
-inline constexpr const char* kCommitMessageKey = "__lance_commit_message";
 
 /// Who changes what, as seen from which version. What makes a version, and what it remembers.
 struct Transaction {
@@ -44,9 +41,9 @@ struct CommitOptions {
   /// A name for this commit: the version that was made under it, if there is one, is returned
   /// instead of a second one. Kept as a property of the transaction.
   std::optional<std::string> idempotency_token;
-  Durability durability = Durability::kDefault;
   std::shared_ptr<Session> session;
-  ProgressCallback progress;
+  /// Its properties and message join those of the transaction, and count where both set one.
+  VersionOptions version;
 };
 
 /// Makes a version of an operation that was put together elsewhere, on top of whatever was

@@ -11,7 +11,7 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -55,12 +55,11 @@ struct CompactionOptions {
   /// fragments. Without it, and without a byte option, tasks are pylance's.
   bool look_ahead = true;
   std::optional<std::string> data_storage_version;
-  Durability durability = Durability::kDefault;
   /// Commits what can be, whatever becomes of the other tasks: those that fail, or that other
   /// writers were faster than, are told in CompactionResult::left. Without it a task that fails
   /// ends the call, and so does it that no task is left to commit.
   bool partial = false;
-  ProgressCallback progress;
+  VersionOptions version;
 };
 
 struct CompactionMetrics {

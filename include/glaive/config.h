@@ -10,6 +10,7 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -20,24 +21,19 @@ struct MetadataEdit {
   bool replace = false;                                       ///< all other keys go first
 };
 
-struct ConfigOptions {
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-};
-
 /// Settings that engines read; keys that begin with "lance." are theirs. One version, as with each
 /// call below. Two writers may edit different keys at once; of one key the second gets a
 /// CommitConflict, for good.
 arrow::Result<Dataset> UpdateConfig(const Dataset& dataset, const MetadataEdit& edit,
-                                    const ConfigOptions& options = {});
+                                    const VersionOptions& options = {});
 
 /// What users note of a table; no engine reads it.
 arrow::Result<Dataset> UpdateTableMetadata(const Dataset& dataset, const MetadataEdit& edit,
-                                           const ConfigOptions& options = {});
+                                           const VersionOptions& options = {});
 
 /// The metadata of the Arrow schema.
 arrow::Result<Dataset> UpdateSchemaMetadata(const Dataset& dataset, const MetadataEdit& edit,
-                                            const ConfigOptions& options = {});
+                                            const VersionOptions& options = {});
 
 /// The metadata of fields, by name or by dotted path. The reserved keys
 /// "lance-schema:unenforced-primary-key", "…:position" and "…-clustering-key:position" mark keys,
@@ -46,13 +42,13 @@ arrow::Result<Dataset> UpdateSchemaMetadata(const Dataset& dataset, const Metada
 /// Errors: InvalidInput for fields that are not there, and for keys that cannot be.
 arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
                                            const std::map<std::string, MetadataEdit>& edits,
-                                           const ConfigOptions& options = {});
+                                           const VersionOptions& options = {});
 
 /// The bases of this version, in the order in which they were added.
 std::vector<DatasetBasePath> BasePaths(const Dataset& dataset);
 
 /// Errors: InvalidInput where a base has that id, name or path.
 arrow::Result<Dataset> AddBases(const Dataset& dataset, std::span<const DatasetBasePath> bases,
-                                const ConfigOptions& options = {});
+                                const VersionOptions& options = {});
 
 }  // namespace glaive

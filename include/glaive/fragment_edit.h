@@ -50,10 +50,10 @@ struct WidenedFragment {
 /// As the AddColumns and MergeColumns of a table, for one fragment. A stream has its rows only.
 arrow::Result<WidenedFragment> AddFragmentColumns(const Dataset& dataset, uint64_t fragment_id,
                                                   const NewColumns& columns,
-                                                  const ColumnOptions& options = {});
+                                                  const VersionOptions& options = {});
 arrow::Result<WidenedFragment> MergeFragmentColumns(
     const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
-    std::string_view left_on, std::string_view right_on, const ColumnOptions& options = {});
+    std::string_view left_on, std::string_view right_on, const VersionOptions& options = {});
 
 /// A fragment in which some columns lie in a new file.
 struct RewrittenFragment {
@@ -66,17 +66,17 @@ struct RewrittenFragment {
 /// values. Structs may come in part. `left_on` may be _rowid or _rowaddr.
 arrow::Result<RewrittenFragment> UpdateFragmentColumns(
     const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
-    std::string_view left_on, std::string_view right_on, const ColumnOptions& options = {});
+    std::string_view left_on, std::string_view right_on, const VersionOptions& options = {});
 
 /// The fragment with a deletion file that hides the rows for which `predicate` is true as well;
 /// nothing where no row is left. The fragment as it is where none is hit.
 arrow::Result<std::optional<FragmentMetadata>> DeleteFromFragment(
     const Dataset& dataset, uint64_t fragment_id, const Predicate& predicate,
-    const ColumnOptions& options = {});
+    const VersionOptions& options = {});
 /// The same for rows by their physical offset. Errors: InvalidInput for one that is not there.
 arrow::Result<std::optional<FragmentMetadata>> DeleteFragmentRows(
     const Dataset& dataset, uint64_t fragment_id, std::span<const uint64_t> offsets,
-    const ColumnOptions& options = {});
+    const VersionOptions& options = {});
 
 /// Opens what the fragment refers to. Errors: Corrupt, naming the file, where files hold another
 /// number of rows than the fragment, a field twice, or deletions that cannot be.

@@ -10,7 +10,7 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 /// Indices that other engines built. They are kept right and not used: docs/indices.md tells what
@@ -43,18 +43,12 @@ struct Index {
 /// The indices of a version by name, those of the table itself included ("__lance_...").
 arrow::Result<std::vector<Index>> ListIndices(const Dataset& dataset);
 
-struct IndexOptions {
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
-};
-
 /// Takes an index with all its segments out of the table. Its files go with the versions that
 /// refer to them. One version.
 ///
 /// Errors: NotFound for a name that no index has; a retryable CommitConflict where the index was
 /// changed meanwhile.
 arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
-                                 const IndexOptions& options = {});
+                                 const VersionOptions& options = {});
 
 }  // namespace glaive

@@ -12,6 +12,7 @@
 #include "glaive/dataset.h"
 #include "glaive/maintenance.h"
 #include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -21,7 +22,8 @@ struct MaintenanceOptions {
   bool clean_up = true;  ///< old versions, and the files that only they refer to
   bool sweep = true;     ///< files that no version refers to
 
-  /// Its limits on sources hold for the whole run. Its `progress` is not called.
+  /// Its limits on sources hold for the whole run. Of its `version` the durability counts alone,
+  /// where that of the run is the default.
   CompactionOptions compaction;
   bool canary = false;  ///< CheckRewrites before each commit
   /// No task, and no removal of files, begins later than this after the call began. What has begun
@@ -42,7 +44,7 @@ struct MaintenanceOptions {
   uint64_t orphan_age_ns = CleanupOptions{}.unverified_age_ns;
 
   bool dry_run = false;  ///< nothing is written and nothing removed: the report tells what would be
-  ProgressCallback progress;
+  VersionOptions version;  ///< of all versions that the run makes
   /// Called as a step begins: "compaction", "cleanup" or "sweep".
   std::function<void(std::string_view step)> on_step;
 };

@@ -12,8 +12,8 @@
 
 #include "glaive/commit.h"
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
 #include "glaive/scan.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -51,9 +51,7 @@ struct MergeInsertOptions {
   uint64_t retry_timeout_ms = 30'000;
   /// As in UpdateOptions.
   std::optional<std::string> data_storage_version;
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
+  VersionOptions version;
 };
 
 struct MergeInsertStats {

@@ -13,7 +13,7 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -28,12 +28,6 @@ struct BranchVersion {
 /// Which version is meant. A bare number counts on the branch of the handle.
 using Reference = std::variant<uint64_t, TagName, BranchVersion>;
 
-struct RefOptions {
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
-};
-
 /// The branch of a handle; nothing on the main one.
 std::optional<std::string> BranchOf(const Dataset& dataset);
 
@@ -45,7 +39,7 @@ arrow::Result<Dataset> Open(std::string_view uri, const Reference& reference,
 
 /// Makes the version of this handle the newest one again, with its rows, schema, config and all.
 /// Nothing is taken away: the versions in between stay in the history.
-arrow::Result<Dataset> Restore(const Dataset& dataset, const RefOptions& options = {});
+arrow::Result<Dataset> Restore(const Dataset& dataset, const VersionOptions& options = {});
 
 /// A name for a version, which clean-up then keeps. Tags are the table's, on whichever branch.
 struct TagInfo {
@@ -89,7 +83,7 @@ arrow::Result<std::map<std::string, BranchInfo>> ListBranches(const Dataset& dat
 /// A handle on the branch. Errors: AlreadyExists where it, or what a failed attempt left of it, is.
 arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& branch,
                                     const std::optional<Reference>& reference = std::nullopt,
-                                    const RefOptions& options = {});
+                                    const VersionOptions& options = {});
 arrow::Status ReplaceBranchMetadata(const Dataset& dataset, const std::string& branch,
                                     const std::map<std::string, std::string>& metadata);
 /// With its versions and files. InvalidInput while a tag or another branch refers to it. `force`
@@ -100,8 +94,8 @@ arrow::Status DeleteBranch(const Dataset& dataset, const std::string& branch, bo
 /// files where they lie, so that these must stay; a deep one has copies. The handle given shares
 /// the session of `dataset`. AlreadyExists where there is a table.
 arrow::Result<Dataset> ShallowClone(const Dataset& dataset, std::string_view uri,
-                                    const Reference& reference, const RefOptions& options = {});
+                                    const Reference& reference, const VersionOptions& options = {});
 arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,
-                                 const Reference& reference, const RefOptions& options = {});
+                                 const Reference& reference, const VersionOptions& options = {});
 
 }  // namespace glaive

@@ -10,7 +10,7 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -47,11 +47,10 @@ struct RepairOptions {
   /// Whether to decode every value in the search for fragments that cannot be read; without, only
   /// files that are missing, cut or have a damaged end are found.
   bool read_values = true;
-  Durability durability = Durability::kDefault;
   /// Of the handle that Repair gives; the process-wide one when null. What is wrong is looked for
   /// in the store, whatever a session has of it.
   std::shared_ptr<Session> session;
-  ProgressCallback progress;
+  VersionOptions version;  ///< of all versions that it makes
 };
 
 /// What has to be done for the newest version to be readable whole. Changes nothing. A fragment is

@@ -16,6 +16,7 @@
 #include "glaive/error.h"
 #include "glaive/progress.h"
 #include "glaive/schema.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 // Writing columns of fragments that are there in two steps: values are staged, anywhere and by
@@ -177,10 +178,7 @@ struct CommitColumnsOptions {
   /// overlay that covers one of them, by an update or compaction that took them elsewhere. Looked
   /// up in that version, which has to be there.
   std::vector<RowsRead> row_reads;
-  std::map<std::string, std::string> transaction_properties;
-  std::optional<std::string> commit_message;
-  Durability durability = Durability::kDefault;
-  ProgressCallback progress;
+  VersionOptions version;
 };
 
 /// Makes one version of all, on top of whatever was committed meanwhile: new columns join the

@@ -9,8 +9,8 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
 #include "glaive/scan.h"
+#include "glaive/version_options.h"
 #include "glaive/write.h"
 
 namespace glaive {
@@ -26,9 +26,7 @@ struct UpdateOptions {
   uint64_t retry_timeout_ms = 30'000;
   /// "2.1", "2.2", "stable": what the rows are written as; the table's own when absent.
   std::optional<std::string> data_storage_version;
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
+  VersionOptions version;
 };
 
 struct UpdateResult {

@@ -14,7 +14,7 @@
 #include <arrow/type_fwd.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
 namespace glaive {
 
@@ -30,10 +30,6 @@ struct DatasetBasePath {
 };
 
 enum class WriteMode : uint8_t { kCreate, kAppend, kOverwrite };
-
-/// kCommit: a version that was reported is on stable storage, data and names. kNone: as the system
-/// gets to it, which is what pylance does. GLAIVE_DURABILITY=none|commit sets the default.
-enum class Durability : uint8_t { kDefault, kNone, kCommit };
 
 /// Limits of files and pages. Bytes are those of the rows before encoding.
 struct FileLimits {
@@ -70,8 +66,6 @@ struct WriteOptions {
                                                     ///< 2.2 for a new one, when absent
   bool enable_v2_manifest_paths = true;             ///< only for a new table
   bool enable_stable_row_ids = false;               ///< only for a new table
-  std::map<std::string, std::string> transaction_properties;
-  std::optional<std::string> commit_message;
   std::map<std::string, std::string> initial_config;  ///< only for a new table
   std::vector<DatasetBasePath> initial_bases;         ///< only in mode kCreate
   /// Bases by name or path, which take turns at the new files; the table's own URI is its own
@@ -79,9 +73,8 @@ struct WriteOptions {
   std::vector<std::string> target_bases;
   /// All bases of the table take turns; true: its own folder first.
   std::optional<bool> target_all_bases;
-  Durability durability = Durability::kDefault;
   std::shared_ptr<Session> session;
-  ProgressCallback progress;
+  VersionOptions version;
   FragmentEvents fragment_events;
 };
 
@@ -136,9 +129,7 @@ arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
 struct DeleteOptions {
   uint32_t conflict_retries = 10;
   uint64_t retry_timeout_ms = 30'000;
-  Durability durability = Durability::kDefault;
-  std::map<std::string, std::string> transaction_properties;
-  ProgressCallback progress;
+  VersionOptions version;
 };
 
 struct DeleteResult {

@@ -22,6 +22,61 @@ class ExportedBatch:
 class ExportedTable:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+class Durability(enum.Enum):
+    default = 0
+
+    none = 1
+
+    commit = 2
+
+class Progress:
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def total_rows(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def total_bytes(self) -> int: ...
+
+    @property
+    def tasks(self) -> int: ...
+
+    @property
+    def total_tasks(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class VersionOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def durability(self) -> Durability: ...
+
+    @durability.setter
+    def durability(self, arg: Durability, /) -> None: ...
+
+    @property
+    def transaction_properties(self) -> dict[str, str]: ...
+
+    @transaction_properties.setter
+    def transaction_properties(self, arg: Mapping[str, str], /) -> None: ...
+
+    @property
+    def commit_message(self) -> str | None: ...
+
+    @commit_message.setter
+    def commit_message(self, commit_message: str | None) -> None: ...
+
+    @property
+    def progress(self) -> object: ...
+
+    @progress.setter
+    def progress(self, arg: object | None, /) -> None: ...
+
 class Session:
     def __init__(self, metadata_cache_bytes: int = 1073741824) -> None: ...
 
@@ -446,13 +501,6 @@ class WriteMode(enum.Enum):
 
     overwrite = 2
 
-class Durability(enum.Enum):
-    default = 0
-
-    none = 1
-
-    commit = 2
-
 class FileLimits:
     @property
     def max_rows_per_file(self) -> int: ...
@@ -544,18 +592,6 @@ class WriteOptions:
     def enable_stable_row_ids(self, arg: bool, /) -> None: ...
 
     @property
-    def transaction_properties(self) -> dict[str, str]: ...
-
-    @transaction_properties.setter
-    def transaction_properties(self, arg: Mapping[str, str], /) -> None: ...
-
-    @property
-    def commit_message(self) -> str | None: ...
-
-    @commit_message.setter
-    def commit_message(self, arg: str | None, /) -> None: ...
-
-    @property
     def initial_config(self) -> dict[str, str]: ...
 
     @initial_config.setter
@@ -580,12 +616,6 @@ class WriteOptions:
     def target_all_bases(self, arg: bool | None, /) -> None: ...
 
     @property
-    def durability(self) -> Durability: ...
-
-    @durability.setter
-    def durability(self, arg: Durability, /) -> None: ...
-
-    @property
     def session(self) -> Session: ...
 
     @session.setter
@@ -605,18 +635,6 @@ class DeleteOptions:
 
     @retry_timeout_ms.setter
     def retry_timeout_ms(self, arg: int, /) -> None: ...
-
-    @property
-    def durability(self) -> Durability: ...
-
-    @durability.setter
-    def durability(self, arg: Durability, /) -> None: ...
-
-    @property
-    def transaction_properties(self) -> dict[str, str]: ...
-
-    @transaction_properties.setter
-    def transaction_properties(self, arg: Mapping[str, str], /) -> None: ...
 
 class PageCounts:
     @property
@@ -669,6 +687,7 @@ def write_dataset(
     target: str | Dataset,
     options: WriteOptions,
     progress: object | None = None,
+    version: VersionOptions | None = None,
 ) -> WriteResult: ...
 
 def write_fragments(
@@ -676,9 +695,15 @@ def write_fragments(
     target: str | Dataset | WriteTarget,
     options: WriteOptions,
     progress: object | None = None,
+    version: VersionOptions | None = None,
 ) -> list[FragmentMetadata]: ...
 
-def delete(dataset: Dataset, predicate: Predicate, options: DeleteOptions) -> DeleteResult: ...
+def delete(
+    dataset: Dataset,
+    predicate: Predicate,
+    options: DeleteOptions,
+    version: VersionOptions | None = None,
+) -> DeleteResult: ...
 
 class WriteTarget:
     @staticmethod
@@ -753,18 +778,6 @@ class UpdateOptions:
     @data_storage_version.setter
     def data_storage_version(self, arg: str | None, /) -> None: ...
 
-    @property
-    def durability(self) -> Durability: ...
-
-    @durability.setter
-    def durability(self, arg: Durability, /) -> None: ...
-
-    @property
-    def transaction_properties(self) -> dict[str, str]: ...
-
-    @transaction_properties.setter
-    def transaction_properties(self, arg: Mapping[str, str], /) -> None: ...
-
 class UpdateResult:
     @property
     def dataset(self) -> Dataset: ...
@@ -783,6 +796,7 @@ def update(
     updates: Sequence[tuple[str, str]],
     where: Predicate | None,
     options: UpdateOptions,
+    version: VersionOptions | None = None,
 ) -> UpdateResult: ...
 
 class WhenMatched(enum.Enum):
@@ -862,18 +876,6 @@ class MergeInsertOptions:
     @data_storage_version.setter
     def data_storage_version(self, arg: str | None, /) -> None: ...
 
-    @property
-    def durability(self) -> Durability: ...
-
-    @durability.setter
-    def durability(self, arg: Durability, /) -> None: ...
-
-    @property
-    def transaction_properties(self) -> dict[str, str]: ...
-
-    @transaction_properties.setter
-    def transaction_properties(self, arg: Mapping[str, str], /) -> None: ...
-
 class MergeInsertStats:
     @property
     def num_inserted_rows(self) -> int: ...
@@ -918,12 +920,14 @@ def merge_insert(
     dataset: Dataset,
     source: object,
     options: MergeInsertOptions,
+    version: VersionOptions | None = None,
 ) -> MergeInsertResult: ...
 
 def stage_merge_insert(
     dataset: Dataset,
     source: object,
     options: MergeInsertOptions,
+    version: VersionOptions | None = None,
 ) -> StagedMergeInsert: ...
 
 def explain_merge_insert(dataset: Dataset, schema: object, options: MergeInsertOptions) -> str: ...
@@ -1189,9 +1193,14 @@ def commit_compaction(
     dataset: Dataset,
     results: Sequence[RewriteResult],
     options: CompactionOptions,
+    version: VersionOptions | None = None,
 ) -> CompactionResult: ...
 
-def compact_files(dataset: Dataset, options: CompactionOptions) -> CompactionResult: ...
+def compact_files(
+    dataset: Dataset,
+    options: CompactionOptions,
+    version: VersionOptions | None = None,
+) -> CompactionResult: ...
 
 class CanaryReport:
     @property
@@ -1207,7 +1216,11 @@ class CanaryReport:
 
 def check_rewrites(dataset: Dataset, results: Sequence[RewriteResult]) -> CanaryReport: ...
 
-def compact_with_canary(dataset: Dataset, options: CompactionOptions) -> CompactionResult: ...
+def compact_with_canary(
+    dataset: Dataset,
+    options: CompactionOptions,
+    version: VersionOptions | None = None,
+) -> CompactionResult: ...
 
 class ColumnFunction:
     def __init__(
@@ -1234,13 +1247,28 @@ class ColumnAlteration:
 def add_columns(
     dataset: Dataset,
     columns: Sequence[ComputedColumn] | ColumnFunction | NullColumns | object,
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
-def merge_columns(dataset: Dataset, source: object, left_on: str, right_on: str) -> Dataset: ...
+def merge_columns(
+    dataset: Dataset,
+    source: object,
+    left_on: str,
+    right_on: str,
+    version: VersionOptions | None = None,
+) -> Dataset: ...
 
-def alter_columns(dataset: Dataset, alterations: Sequence[ColumnAlteration]) -> Dataset: ...
+def alter_columns(
+    dataset: Dataset,
+    alterations: Sequence[ColumnAlteration],
+    version: VersionOptions | None = None,
+) -> Dataset: ...
 
-def drop_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset: ...
+def drop_columns(
+    dataset: Dataset,
+    columns: Sequence[str],
+    version: VersionOptions | None = None,
+) -> Dataset: ...
 
 class StagedColumns:
     @staticmethod
@@ -1286,8 +1314,7 @@ def commit_columns(
     staged: Sequence[StagedColumns],
     reads: Sequence[str],
     row_reads: Sequence[tuple[int, Sequence[str], Sequence[int] | None]],
-    commit_message: str | None,
-    transaction_properties: Mapping[str, str],
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 class BackfillResult:
@@ -1370,30 +1397,34 @@ class Index:
 
 def list_indices(dataset: Dataset) -> list[Index]: ...
 
-def drop_index(dataset: Dataset, name: str) -> Dataset: ...
+def drop_index(dataset: Dataset, name: str, version: VersionOptions | None = None) -> Dataset: ...
 
 def update_config(
     dataset: Dataset,
     entries: Mapping[str, str | None],
     replace: bool,
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def update_table_metadata(
     dataset: Dataset,
     entries: Mapping[str, str | None],
     replace: bool,
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def update_schema_metadata(
     dataset: Dataset,
     entries: Mapping[str, str | None],
     replace: bool,
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def update_field_metadata(
     dataset: Dataset,
     fields: Mapping[str, Mapping[str, str | None]],
     replace: bool,
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def base_paths(dataset: Dataset) -> list[DatasetBasePath]: ...
@@ -1401,7 +1432,7 @@ def base_paths(dataset: Dataset) -> list[DatasetBasePath]: ...
 def add_bases(
     dataset: Dataset,
     bases: Sequence[DatasetBasePath],
-    transaction_properties: Mapping[str, str],
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def open_reference(
@@ -1412,7 +1443,7 @@ def open_reference(
 
 def checkout(dataset: Dataset, reference: int | str | tuple[str | None, int | None]) -> Dataset: ...
 
-def restore(dataset: Dataset) -> Dataset: ...
+def restore(dataset: Dataset, version: VersionOptions | None = None) -> Dataset: ...
 
 class TagInfo:
     @property
@@ -1480,6 +1511,7 @@ def create_branch(
     dataset: Dataset,
     branch: str,
     reference: int | str | tuple[str | None, int | None] | None,
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def replace_branch_metadata(dataset: Dataset, branch: str, metadata: Mapping[str, str]) -> None: ...
@@ -1490,12 +1522,14 @@ def shallow_clone(
     dataset: Dataset,
     uri: str,
     reference: int | str | tuple[str | None, int | None],
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 def deep_clone(
     dataset: Dataset,
     uri: str,
     reference: int | str | tuple[str | None, int | None],
+    version: VersionOptions | None = None,
 ) -> Dataset: ...
 
 class WidenedFragment:
@@ -1873,7 +1907,11 @@ class MaintenanceReport:
 
     def __repr__(self) -> str: ...
 
-def maintain(dataset: Dataset, options: MaintenanceOptions) -> MaintenanceReport: ...
+def maintain(
+    dataset: Dataset,
+    options: MaintenanceOptions,
+    version: VersionOptions | None = None,
+) -> MaintenanceReport: ...
 
 def span_between(dataset: Dataset, version: int) -> tuple[int, int]: ...
 
@@ -2643,12 +2681,6 @@ class CommitOptions:
     def idempotency_token(self, arg: str | None, /) -> None: ...
 
     @property
-    def durability(self) -> Durability: ...
-
-    @durability.setter
-    def durability(self, arg: Durability, /) -> None: ...
-
-    @property
     def session(self) -> Session: ...
 
     @session.setter
@@ -2700,12 +2732,18 @@ class BatchResult:
     @property
     def merged(self) -> Transaction: ...
 
-def commit(target: str | Dataset, transaction: Transaction, options: CommitOptions) -> Dataset: ...
+def commit(
+    target: str | Dataset,
+    transaction: Transaction,
+    options: CommitOptions,
+    version: VersionOptions | None = None,
+) -> Dataset: ...
 
 def commit_batch(
     target: str | Dataset,
     batch: Sequence[Transaction],
     options: CommitOptions,
+    version: VersionOptions | None = None,
 ) -> BatchResult: ...
 
 def write_transaction(
@@ -2713,6 +2751,7 @@ def write_transaction(
     target: str | Dataset | WriteTarget,
     options: WriteOptions,
     progress: object | None = None,
+    version: VersionOptions | None = None,
 ) -> Transaction: ...
 
 def transaction_of(dataset: Dataset, version: int) -> Transaction | None: ...

@@ -10,7 +10,7 @@ import pyarrow.dataset
 
 from . import _native
 from ._engine.arguments import (
-    check_progress,
+    split_progress,
     check_reference,
     check_size,
     native_dataset,
@@ -27,7 +27,9 @@ from ._engine.options import (
     DEFAULT_MAX_BYTES_PER_FILE,
     DEFAULT_MAX_ROWS_PER_FILE,
     DEFAULT_MAX_ROWS_PER_GROUP,
+    ProgressFunction,
     auto_cleanup_config,
+    version_options,
     write_options,
 )
 from ._engine.session import Session as Session
@@ -291,7 +293,7 @@ def write_dataset(
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
     commit_lock: CommitLock | None = None,
-    progress: FragmentWriteProgress | None = None,
+    progress: FragmentWriteProgress | ProgressFunction | None = None,
     storage_options: dict[str, str] | None = None,
     data_storage_version: Literal["stable", "2.0", "2.1", "2.2", "2.3", "next", "legacy", "0.1"]
     | None = None,
@@ -340,8 +342,10 @@ def write_dataset(
         Version of the file format; the table's own, or "2.2" for a new one.
     enable_v2_manifest_paths, enable_stable_row_ids : bool
         For a new table.
-    progress : glaive.progress.FragmentWriteProgress, optional
-        Told of each fragment that is begun and completed.
+    progress : glaive.progress.FragmentWriteProgress or callable, optional
+        Told of each fragment that is begun and completed. A function is given a
+        `glaive.progress.Progress` from time to time, on the thread that made the call; what it
+        raises ends the call.
     initial_bases : list of DatasetBasePath, optional
         Other places for files of a new table.
     target_bases : list of str, optional
@@ -402,7 +406,6 @@ def write_dataset(
         data_storage_version=data_storage_version,
         use_legacy_format=use_legacy_format,
         session=session,
-        durability=durability,
         initial_bases=initial_bases,
         target_bases=target_bases,
         target_all_bases=target_all_bases,
@@ -414,11 +417,8 @@ def write_dataset(
         set_option(options, "enable_stable_row_ids", enable_stable_row_ids)
     if auto_cleanup_options is not None:
         options.initial_config = auto_cleanup_config(auto_cleanup_options)
-    if commit_message is not None:
-        set_option(options, "commit_message", commit_message)
-    if transaction_properties:
-        set_option(options, "transaction_properties", transaction_properties)
-    check_progress(progress)
+    events, told = split_progress(progress)
+    version = version_options(durability, transaction_properties, commit_message, told)
     if isinstance(uri, WriteTarget):
         raise TypeError(
             "a WriteTarget is what workers write files for, and makes no version: call "
@@ -430,5 +430,5 @@ def write_dataset(
         target = uri_text(uri)
     reader = coerce_rows(data_obj, schema)
     with as_os_errors():
-        result = _native.write_dataset(reader, target, options, progress)
+        result = _native.write_dataset(reader, target, options, events, version)
     return LanceDataset._made(result.dataset)

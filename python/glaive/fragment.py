@@ -15,6 +15,7 @@ from ._engine.arguments import (
     check_progress,
     check_size,
     check_text,
+    split_progress,
     given,
     native_dataset,
     projection,
@@ -32,7 +33,13 @@ from ._engine.fragment_metadata import RowDatasetVersionMeta as RowDatasetVersio
 from ._engine.fragment_metadata import RowIdMeta as RowIdMeta
 from ._engine.fragment_metadata import from_native
 from ._engine.options import DEFAULT_MAX_BYTES_PER_FILE as DEFAULT_MAX_BYTES_PER_FILE
-from ._engine.options import DEFAULT_MAX_ROWS_PER_FILE, DEFAULT_MAX_ROWS_PER_GROUP, write_options
+from ._engine.options import (
+    DEFAULT_MAX_ROWS_PER_FILE,
+    DEFAULT_MAX_ROWS_PER_GROUP,
+    ProgressFunction,
+    version_options,
+    write_options,
+)
 from ._engine.shown import ShownAs
 from ._engine.write_target import WriteTarget
 from ._verbs.column_writes import StagedColumns, stage_columns
@@ -179,7 +186,6 @@ class LanceFragment(ShownAs):
             data_storage_version=data_storage_version,
             use_legacy_format=use_legacy_format,
             session=session,
-            durability=None,
         )
         check_size("fragment_id", fragment_id, 0)
         check_progress(progress)
@@ -448,7 +454,7 @@ def write_fragments(
     max_bytes_per_file: int = DEFAULT_MAX_BYTES_PER_FILE,
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
-    progress: FragmentWriteProgress | None = None,
+    progress: FragmentWriteProgress | ProgressFunction | None = None,
     data_storage_version: str | None = None,
     use_legacy_format: bool | None = None,
     storage_options: dict[str, str] | None = None,
@@ -506,13 +512,13 @@ def write_fragments(
         data_storage_version=data_storage_version,
         use_legacy_format=use_legacy_format,
         session=session,
-        durability=durability,
         initial_bases=initial_bases,
         target_bases=target_bases,
         target_all_bases=target_all_bases,
         n_jobs=n_jobs,
     )
-    check_progress(progress)
+    events, told = split_progress(progress)
+    version = version_options(durability, None, None, told)
     target: Any = native_dataset(dataset_uri)
     if target is None:
         is_target = isinstance(dataset_uri, WriteTarget)
@@ -520,7 +526,7 @@ def write_fragments(
     reader = coerce_rows(data, schema)
     with as_os_errors("Append with different schema"):
         if return_transaction:
-            transaction = _native.write_transaction(reader, target, options, progress)
+            transaction = _native.write_transaction(reader, target, options, events, version)
             return transaction_from_native(transaction)
-        fragments = _native.write_fragments(reader, target, options, progress)
+        fragments = _native.write_fragments(reader, target, options, events, version)
     return [from_native(fragment) for fragment in fragments]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _native
 from ._engine.arguments import check_dataset, check_text
 from ._engine.fragment_metadata import FragmentMetadata, from_native
-from ._engine.options import compaction_options
+from ._engine.options import Durability, ProgressFunction, compaction_options, version_options
 from .errors import Unsupported
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ class CompactionOptions(TypedDict, total=False):
     """What to compact, and how the new files are cut. None means the default.
 
     ``target_bytes_per_fragment``, ``rewrite_small_pages``, ``memory_limit``,
-    ``max_overlays_per_fragment``, ``look_ahead``, ``canary`` and ``partial`` are glaive's own, and
-    so are ``max_page_bytes``, ``data_cache_bytes`` and ``durability``, with the meaning that they have
-    in `write_dataset`.
+    ``max_overlays_per_fragment``, ``look_ahead``, ``canary`` and ``partial`` are glaive's own. So
+    are ``max_page_bytes``, ``data_cache_bytes``, ``durability``, ``transaction_properties``,
+    ``commit_message`` and ``progress``, with the meaning that they have in `write_dataset`.
     """
 
     target_rows_per_fragment: int | None
@@ -51,9 +51,12 @@ class CompactionOptions(TypedDict, total=False):
     look_ahead: bool | None
     max_page_bytes: int | None
     data_cache_bytes: int | None
-    durability: Literal["commit", "none"] | None
+    durability: Durability
     canary: bool | None
     partial: bool | None
+    transaction_properties: dict[str, str] | None
+    commit_message: str | None
+    progress: ProgressFunction | None
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,11 @@ def _equal_json(left: str, right: str) -> bool:
     return bool(json.loads(left) == json.loads(right))
 
 
+def _version(options: Mapping[str, Any]) -> _native.VersionOptions:
+    names = ("durability", "transaction_properties", "commit_message", "progress")
+    return version_options(*(options.get(name) for name in names))  # type: ignore[arg-type]
+
+
 def _table(dataset: LanceDataset) -> _native.Dataset:
     check_dataset("dataset", dataset)
     return dataset._ds
@@ -244,7 +252,7 @@ class Compaction:
     def execute(dataset: LanceDataset, options: CompactionOptions) -> CompactionMetrics:
         given = compaction_options(options)
         compact = _native.compact_with_canary if options.get("canary") else _native.compact_files
-        result = compact(_table(dataset), given)
+        result = compact(_table(dataset), given, _version(options))
         dataset._ds = result.dataset
         return _metrics(result.metrics, result.left)
 
@@ -282,6 +290,10 @@ class Compaction:
         options: CompactionOptions | None = None,
         *,
         partial: bool = False,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> CompactionMetrics:
         """Puts what tasks wrote in the place of the fragments that they read, as one version.
 
@@ -293,6 +305,8 @@ class Compaction:
         ----------
         partial : bool, default False
             Return what was left also where that is all of them.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`; instead of those in `options`.
 
         Raises
         ------
@@ -300,10 +314,16 @@ class Compaction:
             No task can be committed. Not retryable where all are committed already, or where the
             table was overwritten or restored meanwhile.
         """
+        own = {
+            "durability": durability,
+            "transaction_properties": transaction_properties,
+            "commit_message": commit_message,
+            "progress": progress,
+            "partial": partial or None,
+        }
+        given = {**(options or {}), **{name: value for name, value in own.items() if value is not None}}
         result = _native.commit_compaction(
-            _table(dataset),
-            _written(rewrites),
-            compaction_options({**(options or {}), **({"partial": True} if partial else {})}),
+            _table(dataset), _written(rewrites), compaction_options(given), _version(given)
         )
         dataset._ds = result.dataset
         return _metrics(result.metrics, result.left)
@@ -339,9 +359,12 @@ class DatasetOptimizer:
         max_overlays_per_fragment: int | None = None,
         max_page_bytes: int | None = None,
         data_cache_bytes: int | None = None,
-        durability: Literal["commit", "none"] | None = None,
+        durability: Durability = None,
         canary: bool = False,
         partial: bool | None = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> CompactionMetrics:
         """Rewrites small fragments, and those with many deleted rows, into large ones.
 
@@ -393,7 +416,7 @@ class DatasetOptimizer:
             A page ends when its next row would pass this. Bytes of rows, before encoding.
         data_cache_bytes : int, default 256 MiB
             The largest open page ends when all open ones together would pass this.
-        durability : {"commit", "none"}, optional
+        durability, transaction_properties, commit_message, progress : optional
             As in `write_dataset`.
         canary : bool, default False
             Compare all rows with those of before, as `Compaction.check` does, ahead of the commit.

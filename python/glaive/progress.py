@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from ._engine.fragment_metadata import FragmentMetadata
+from ._native import Progress as Progress
 
 
 class FragmentWriteProgress(ABC):

@@ -147,7 +147,7 @@ def test_defaults_are_the_engines():
     assert limits.max_rows_per_file == options.DEFAULT_MAX_ROWS_PER_FILE
     assert limits.max_bytes_per_file == DEFAULT_MAX_BYTES_PER_FILE
     assert limits.max_rows_per_group in (None, options.DEFAULT_MAX_ROWS_PER_GROUP)
-    assert _native.WriteOptions().durability == _native.Durability.default
+    assert _native.VersionOptions().durability == _native.Durability.default
 
 
 class _Marked(pa.ExtensionType):

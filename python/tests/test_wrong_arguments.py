@@ -121,7 +121,7 @@ WRONG_TYPES = {
     "left_on must be a str, got 5": lambda ds: ds.merge(MORE, 5),
     "right_on must be a str, got 5": lambda ds: ds.merge(MORE, "id", 5),
     "schema must be a pyarrow.Schema, got 'x'": lambda ds: ds.new_column_schema("x"),
-    "commit_message must be a str, got 5": lambda ds: ds.commit_column_writes([], commit_message=5),
+    "commit_message must be a str or None, got 6": lambda ds: ds.commit_column_writes([], commit_message=6),
     "transactions must be a list of Transaction, got 'x' in it": lambda ds: ds.commit_batch(ds.uri, "x"),
     "dataset must be a LanceDataset, got 5": lambda ds: glaive.LanceFragment(5, 0),
     "fragment_id must be an int or None, got 1.5": lambda ds: glaive.LanceFragment(ds, 1.5),

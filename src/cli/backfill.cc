@@ -35,7 +35,7 @@ arrow::Status BackfillTable(const BackfillVerbOptions& options) {
   BackfillOptions backfill = options.backfill;
   ARROW_ASSIGN_OR_RAISE(const BackfillResult result, [&] {
     ProgressBar bar;
-    backfill.progress = [&](const Progress& progress) { return bar.Update(progress); };
+    backfill.version.progress = [&](const Progress& progress) { return bar.Update(progress); };
     return Backfill(dataset, columns, backfill);
   }());
   if (options.json) {

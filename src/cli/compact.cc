@@ -197,7 +197,7 @@ arrow::Status Compact(const CompactOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const CompactionResult result, [&]() -> arrow::Result<CompactionResult> {
     ProgressBar bar;
     CompactionOptions compaction = options.compaction;
-    compaction.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
+    compaction.version.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
     if (!options.canary) return CompactFiles(dataset, compaction);
     ARROW_ASSIGN_OR_RAISE(CheckedCompaction checked, CompactWithCanary(dataset, compaction));
     canary = checked.canary;

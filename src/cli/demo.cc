@@ -50,7 +50,7 @@ arrow::Result<Dataset> MakeTable(const DemoOptions& options, const std::string& 
   ProgressBar bar;
   WriteOptions write;
   write.limits.max_rows_per_file = options.rows_per_fragment;
-  write.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
+  write.version.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
   ARROW_ASSIGN_OR_RAISE(const WriteResult result, WriteDataset(DemoRows(table), uri, write));
   return result.dataset;
 }
@@ -181,7 +181,7 @@ arrow::Status Demo(const DemoOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const Dataset compacted, [&]() -> arrow::Result<Dataset> {
     ProgressBar bar;
     CompactionOptions compaction;
-    compaction.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
+    compaction.version.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
     ARROW_ASSIGN_OR_RAISE(CompactionResult result, CompactFiles(small, compaction));
     return std::move(result.dataset);
   }());

@@ -248,7 +248,7 @@ std::vector<std::string> AddCompaction(CLI::App& verb, CompactionOptions& compac
                             {{"reencode", CompactionMode::kReencode},
                              {"try_binary_copy", CompactionMode::kTryBinaryCopy},
                              {"force_binary_copy", CompactionMode::kForceBinaryCopy}});
-  AddChoice<Durability>(verb, "--durability", compaction.durability,
+  AddChoice<Durability>(verb, "--durability", compaction.version.durability,
                         "commit (what is reported is on stable storage) or none",
                         {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
   Exclude(verb, "--keep-deletions", {"--deletion-threshold"});
@@ -325,8 +325,8 @@ void AddBackfill(CLI::App& app, Verbs& verbs, BackfillVerbOptions& options) {
       ->capture_default_str();
   verb.add_flag("--overwrite", backfill.overwrite, "compute columns that are there anew");
   verb.add_option("--num-threads", backfill.num_threads, "fragments that are computed at a time");
-  verb.add_option("--message", backfill.commit_message, "of the versions that are made");
-  AddChoice<Durability>(verb, "--durability", backfill.durability,
+  verb.add_option("--message", backfill.version.commit_message, "of the versions that are made");
+  AddChoice<Durability>(verb, "--durability", backfill.version.durability,
                         "commit (what is reported is on stable storage) or none",
                         {{"none", Durability::kNone}, {"commit", Durability::kCommit}});
   verb.add_flag("--json", options.json, kJson);

@@ -157,7 +157,9 @@ arrow::Status MaintainTable(const MaintainOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const MaintenanceReport report, [&] {
     ProgressBar bar;
     MaintenanceOptions maintenance = options.maintenance;
-    maintenance.progress = [&bar](const Progress& progress) { return bar.Update(progress); };
+    maintenance.version.progress = [&bar](const Progress& progress) {
+      return bar.Update(progress);
+    };
     maintenance.on_step = [&bar](std::string_view step) { bar.BeginStep(step); };
     return Maintain(dataset, maintenance);
   }());

@@ -76,10 +76,10 @@ arrow::Status RepairTable(const RepairVerbOptions& options) {
   RepairOptions repair = {.read_values = !options.quick};
   ARROW_ASSIGN_OR_RAISE(const RepairPlan plan, [&] {
     ProgressBar bar;
-    repair.progress = [&](const Progress& progress) { return bar.Update(progress); };
+    repair.version.progress = [&](const Progress& progress) { return bar.Update(progress); };
     return PlanRepair(options.uri, repair);
   }());
-  repair.progress = [](const Progress&) { return CheckInterrupt(); };
+  repair.version.progress = [](const Progress&) { return CheckInterrupt(); };
   if (!options.json) Print(plan, options.uri);
   Json json = ToJson(plan);
   if (options.yes && !plan.steps.empty()) {

@@ -15,8 +15,6 @@
 namespace glaive {
 namespace {
 
-constexpr char kMessageKey[] = "__lance_commit_message";
-
 uint64_t LiveRows(const wire::DataFragment& fragment) {
   const uint64_t deleted = fragment.deletion_file ? fragment.deletion_file->num_deleted_rows : 0;
   return fragment.physical_rows - std::min(deleted, fragment.physical_rows);
@@ -61,7 +59,7 @@ arrow::Status AddTransaction(const table::TableLocation& location,
     entry->operation = table::kOperationNames[transaction->operation->index()];
   }
   entry->properties = std::move(transaction->properties);
-  if (const auto message = entry->properties.find(kMessageKey);
+  if (const auto message = entry->properties.find(kCommitMessageKey);
       message != entry->properties.end()) {
     entry->message = message->second;
   }

@@ -216,7 +216,7 @@ arrow::Result<CheckedCompaction> CompactWithCanary(const Dataset& dataset,
                                                    const CompactionOptions& options) {
   CanaryReport report;
   const auto check = [&](std::span<const RewriteResult> results) {
-    return CheckRewrites(dataset, results, options.progress).Value(&report);
+    return CheckRewrites(dataset, results, options.version.progress).Value(&report);
   };
   ARROW_ASSIGN_OR_RAISE(CompactionResult compaction,
                         dataset::CompactFiles(dataset, options, check));

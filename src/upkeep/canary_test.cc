@@ -106,7 +106,7 @@ TEST_P(CanaryTest, NothingIsLeftOfACompactionThatWasStopped) {
   const auto files_before = FilesIn("data");
   CompactionOptions options;
   bool done = false;
-  options.progress = [&](const Progress&) {
+  options.version.progress = [&](const Progress&) {
     const auto files = FilesIn("data");
     if (done || files.size() == files_before.size()) return arrow::Status::OK();
     for (const auto& file : files) {

@@ -40,7 +40,7 @@ arrow::Result<CleanupOptions> CleanupOf(const table::Manifest& manifest,
   if (!cleanup.older_than_ns && !cleanup.retain_versions) cleanup.older_than_ns = kDefaultAgeNs;
   if (options.delete_rate_limit) cleanup.delete_rate_limit = options.delete_rate_limit;
   cleanup.unverified_age_ns = options.orphan_age_ns;
-  cleanup.progress = options.progress;
+  cleanup.progress = options.version.progress;
   return cleanup;
 }
 

@@ -74,7 +74,12 @@ class RollingCompaction {
         options_(options),
         is_over_(is_over),
         compaction_(options.compaction) {
-    compaction_.progress = nullptr;
+    const Durability durability = compaction_.version.durability;
+    compaction_.version = options.version;
+    if (options.version.durability == Durability::kDefault) {
+      compaction_.version.durability = durability;
+    }
+    compaction_.version.progress = nullptr;
   }
 
   CompactionReport Run() && {
@@ -193,7 +198,7 @@ class RollingCompaction {
     dataset::CheckResults check;
     if (options_.canary) {
       check = [&](std::span<const RewriteResult> checked) {
-        return CheckRewrites(dataset_, checked, options_.progress).Value(&canary);
+        return CheckRewrites(dataset_, checked, options_.version.progress).Value(&canary);
       };
     }
     const auto committed =
@@ -226,14 +231,14 @@ class RollingCompaction {
 
   // Of the run, where a round tells of itself.
   ProgressCallback Progressing() const {
-    if (!options_.progress) return nullptr;
+    if (!options_.version.progress) return nullptr;
     return [this](Progress progress) {
       progress.rows += report_.done.rows;
       progress.total_rows = planned_.rows;
       progress.bytes += report_.written.bytes;
       progress.tasks += report_.done.tasks;
       progress.total_tasks = planned_.tasks;
-      return options_.progress(progress);
+      return options_.version.progress(progress);
     };
   }
 

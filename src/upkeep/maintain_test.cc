@@ -77,7 +77,7 @@ MaintenanceOptions ByTasks() {
 TEST_F(MaintainTest, ProgressTellsBytes) {
   MaintenanceOptions options = ByTasks();
   uint64_t most = 0;
-  options.progress = [&](const Progress& progress) {
+  options.version.progress = [&](const Progress& progress) {
     most = std::max(most, progress.bytes);
     return arrow::Status::OK();
   };
@@ -170,7 +170,7 @@ TEST_F(MaintainTest, AStepThatIsNotWantedIsNotRun) {
 TEST_F(MaintainTest, AnInterruptionKeepsWhatWasCommitted) {
   MaintenanceOptions options = ByTasks();
   uint64_t tasks_seen = 0;
-  options.progress = [&](const Progress& now) {
+  options.version.progress = [&](const Progress& now) {
     tasks_seen = std::max(tasks_seen, now.tasks);
     return now.tasks >= 2 ? arrow::Status::Cancelled("enough") : arrow::Status::OK();
   };
@@ -235,7 +235,7 @@ TEST_F(MaintainTest, NoTaskBeginsWhenTheTimeIsOver) {
 TEST_F(MaintainTest, AConflictIsReportedAndTheRestIsDone) {
   MaintenanceOptions options = ByTasks();
   bool updated = false;
-  options.progress = [&](const Progress&) {
+  options.version.progress = [&](const Progress&) {
     if (std::exchange(updated, true)) return arrow::Status::OK();
     ARROW_RETURN_NOT_OK(
         CompactFiles(Open(), {.target_rows_per_fragment = 18, .max_source_fragments = 2}).status());

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "glaive/session.h"
@@ -122,7 +123,7 @@ class Planner {
         Verify(uri_, {.version = plan_.version,
                       .depth = options_.read_values ? VerifyDepth::kRows : VerifyDepth::kFooters,
                       .survey_files = false,
-                      .progress = options_.progress}));
+                      .progress = options_.version.progress}));
     std::map<uint64_t, const Finding*> proofs;
     for (const Finding& finding : report.findings) {
       if (finding.fragment_id && IsProof(finding, table_, *manifest_)) {
@@ -184,7 +185,7 @@ class Repairer {
       ARROW_RETURN_NOT_OK(ReleaseNames());
       return std::nullopt;
     }
-    ARROW_ASSIGN_OR_RAISE(commit_.durability, dataset::Resolve(options_.durability));
+    ARROW_ASSIGN_OR_RAISE(durability_, dataset::Resolve(options_.version.durability));
     ARROW_ASSIGN_OR_RAISE(manifest_, table::ReadManifest(table_, plan_.version));
     const auto session = std::make_shared<Session>(kSessionBytes);
     ARROW_ASSIGN_OR_RAISE(const Dataset dataset, dataset::MakeDataset(table_, manifest_, session));
@@ -262,7 +263,7 @@ class Repairer {
          row += kRowsAtATime) {
       const RowRange rows = {row, std::min(row + kRowsAtATime, check.physical_rows)};
       ARROW_RETURN_NOT_OK(inspect::DecodeRows(snapshot, fragment, columns, rows, &check.findings));
-      if (options_.progress) ARROW_RETURN_NOT_OK(options_.progress({}));
+      if (options_.version.progress) ARROW_RETURN_NOT_OK(options_.version.progress({}));
     }
     return std::ranges::any_of(check.findings, [&](const Finding& finding) {
       return IsProof(finding, table_, *manifest_);
@@ -274,20 +275,22 @@ class Repairer {
     const std::string to = table_.Path(step.new_path);
     ARROW_RETURN_NOT_OK(table_.store->Link(table_.Path(step.path), to).status());
     ARROW_RETURN_NOT_OK(table_.store->Delete(table_.Path(step.path)));
-    return table::SyncFiles(table_, commit_.durability, {to});
+    return table::SyncFiles(table_, durability_, {to});
   }
 
   arrow::Status Commit(table::Operation operation) {
-    ARROW_ASSIGN_OR_RAISE(manifest_,
-                          table::Commit(table_, manifest_, std::move(operation), commit_));
+    const dataset::CommitPlace place = {table_, manifest_, options_.session, /*cleans_up=*/false};
+    ARROW_ASSIGN_OR_RAISE(const Dataset made,
+                          dataset::CommitVerb(place, std::move(operation), options_.version));
+    manifest_ = made.state()->manifest;
     return arrow::Status::OK();
   }
 
   table::TableLocation table_;
   const RepairPlan& plan_;
   const RepairOptions& options_;
-  table::CommitOptions commit_;
   table::ManifestPtr manifest_;
+  table::Durability durability_ = table::Durability::kCommit;
   table::Delete drop_;
   table::CreateIndex unlist_;
 };

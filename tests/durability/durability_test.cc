@@ -415,8 +415,9 @@ TEST_F(DurabilityTest, AFileThatIsMissing) {
 
 TEST_F(DurabilityTest, NothingIsSyncedWhereItIsNotAskedFor) {
   const Recording recording(folder_.path());
-  ASSERT_THAT(WriteDataset(Rows(0, 10), table_, {.durability = Durability::kNone}).status(),
-              IsOk());
+  ASSERT_THAT(
+      WriteDataset(Rows(0, 10), table_, {.version = {.durability = Durability::kNone}}).status(),
+      IsOk());
   const auto calls = recording.Calls();
   EXPECT_EQ(std::ranges::count(calls, CallKind::kSync, &Call::kind), 0);
 }

@@ -106,8 +106,8 @@ VerbResult CommitStaged(Client& client, VerbRun& run, Random& random) {
                 .column = work.column,
                 .from = TransactionOfHandle(work.dataset)};
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
-  ARROW_ASSIGN_OR_RAISE(auto made,
-                        CommitColumns(dataset, work.columns, {.durability = client.durability()}));
+  ARROW_ASSIGN_OR_RAISE(auto made, CommitColumns(dataset, work.columns,
+                                                 {.version = {.durability = client.durability()}}));
   return made;
 }
 
@@ -141,7 +141,7 @@ VerbResult Overlay(Client& client, VerbRun& run, Random& random) {
   ARROW_ASSIGN_OR_RAISE(
       auto made,
       Commit(dataset, Transaction{.read_version = dataset.version(), .operation = overlay},
-             {.durability = client.durability()}));
+             {.version = {.durability = client.durability()}}));
   return made;
 }
 

@@ -81,10 +81,11 @@ VerbResult AppendToBranch(Client& client, VerbRun& run, Random& random) {
   ARROW_ASSIGN_OR_RAISE(const Dataset branch, Checkout(dataset, BranchVersion{name, std::nullopt}));
   run.root = branch.state()->location.root;
   run.intent = {.kind = Intent::Kind::kAdd, .rows = client.NewRows(run, random)};
-  ARROW_ASSIGN_OR_RAISE(auto result, WriteDataset(StreamOf(run.intent.rows), branch,
-                                                  {.mode = WriteMode::kAppend,
-                                                   .durability = client.durability(),
-                                                   .session = client.session()}));
+  ARROW_ASSIGN_OR_RAISE(auto result,
+                        WriteDataset(StreamOf(run.intent.rows), branch,
+                                     {.mode = WriteMode::kAppend,
+                                      .session = client.session(),
+                                      .version = {.durability = client.durability()}}));
   return result.dataset;
 }
 

@@ -13,7 +13,7 @@ namespace {
 WriteOptions OptionsOf(Client& client, WriteMode mode) {
   WriteOptions options = FirstOptions(client.world().scenario);
   options.mode = mode;
-  options.durability = client.durability();
+  options.version.durability = client.durability();
   options.session = client.session();
   return options;
 }
@@ -78,8 +78,8 @@ VerbResult AppendOnce(Client& client, VerbRun& run, Random& random) {
       const Transaction transaction,
       WriteTransaction(StreamOf(run.intent.rows), dataset, OptionsOf(client, WriteMode::kAppend)));
   const CommitOptions options{.idempotency_token = fmt::format("{}-{}", client.number(), run.index),
-                              .durability = client.durability(),
-                              .session = client.session()};
+                              .session = client.session(),
+                              .version = {.durability = client.durability()}};
   arrow::Status unknown;  // whatever a later attempt says, this one may have made it
   for (int attempt = 0;; ++attempt) {
     auto made = Commit(client.uri(), transaction, options);
@@ -103,7 +103,7 @@ VerbResult DeleteRows(Client& client, VerbRun& run, Random& random) {
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   run.intent.since = dataset.version();
   ARROW_ASSIGN_OR_RAISE(auto result, Delete(dataset, Predicate::Sql(RangePredicate(run.intent)),
-                                            {.durability = client.durability()}));
+                                            {.version = {.durability = client.durability()}}));
   return result.dataset;
 }
 
@@ -116,7 +116,7 @@ VerbResult UpdateRows(Client& client, VerbRun& run, Random& random) {
   const ColumnUpdate update{"v", fmt::format("v + {}", run.intent.amount)};
   ARROW_ASSIGN_OR_RAISE(auto result, Update(dataset, std::span(&update, 1),
                                             Predicate::Sql(RangePredicate(run.intent)),
-                                            {.durability = client.durability()}));
+                                            {.version = {.durability = client.durability()}}));
   return result.dataset;
 }
 
@@ -130,7 +130,7 @@ VerbResult Merge(Client& client, VerbRun& run, Random& random) {
                                                  {.on = {"k"},
                                                   .when_matched = WhenMatched::kUpdateAll,
                                                   .insert_not_matched = true,
-                                                  .durability = client.durability()}));
+                                                  .version = {.durability = client.durability()}}));
   return result.dataset;
 }
 

@@ -14,8 +14,8 @@ constexpr uint64_t kMinute = uint64_t{60} * 1'000'000'000;
 
 CompactionOptions OptionsOf(Client& client, Random& random) {
   CompactionOptions options{.target_rows_per_fragment = 3 + random.Below(30),
-                            .durability = client.durability(),
-                            .partial = random.Chance(300)};
+                            .partial = random.Chance(300),
+                            .version = {.durability = client.durability()}};
   options.materialize_deletions_threshold = 0.0;
   if (random.Chance(300)) options.max_source_fragments = 2;
   return options;
@@ -49,7 +49,8 @@ VerbResult CommitTask(Client& client, VerbRun& run, Random& random) {
   if (random.Chance(800)) rewrites.erase(rewrites.begin() + static_cast<ptrdiff_t>(chosen));
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   ARROW_ASSIGN_OR_RAISE(
-      auto result, CommitCompaction(dataset, work.results, {.durability = client.durability()}));
+      auto result,
+      CommitCompaction(dataset, work.results, {.version = {.durability = client.durability()}}));
   return result.dataset;
 }
 
@@ -75,14 +76,14 @@ VerbResult Clean(Client& client, VerbRun& run, Random& random) {
 VerbResult Detach(Client& client, VerbRun& run, Random& random) {
   World& world = client.world();
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
-  ARROW_ASSIGN_OR_RAISE(
-      const Transaction transaction,
-      WriteTransaction(
-          StreamOf(client.NewRows(run, random)), dataset,
-          {.mode = WriteMode::kAppend, .durability = client.durability(), .session = {}}));
-  ARROW_ASSIGN_OR_RAISE(
-      const Dataset made,
-      Commit(dataset, transaction, {.detached = true, .durability = client.durability()}));
+  ARROW_ASSIGN_OR_RAISE(const Transaction transaction,
+                        WriteTransaction(StreamOf(client.NewRows(run, random)), dataset,
+                                         {.mode = WriteMode::kAppend,
+                                          .session = {},
+                                          .version = {.durability = client.durability()}}));
+  ARROW_ASSIGN_OR_RAISE(const Dataset made,
+                        Commit(dataset, transaction,
+                               {.detached = true, .version = {.durability = client.durability()}}));
   {
     const Scheduler::Outside outside(world.scheduler);
     ARROW_ASSIGN_OR_RAISE(auto read, ReadRows(made));

@@ -200,6 +200,14 @@ def check_progress(progress: Any) -> None:
         raise TypeError(f"progress must be a FragmentWriteProgress or None, got {progress!r}")
 
 
+def split_progress(progress: Any) -> tuple[Any, Any]:
+    """A FragmentWriteProgress, or else a function of a Progress; None for the one that is not."""
+    if callable(progress) and not hasattr(progress, "_do_begin"):
+        return None, progress
+    check_progress(progress)
+    return progress, None
+
+
 def check_names(name: str, values: Any) -> None:
     """Raises TypeError for what is no list of str; a str alone is not taken letter by letter."""
     is_list = isinstance(values, Collection) and not isinstance(values, (str, bytes, Mapping))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _native
 from ..errors import InvalidInput
@@ -15,6 +15,9 @@ from .session import native_session
 if TYPE_CHECKING:
     from .session import Session
 
+
+Durability = Literal["commit", "none"] | None
+ProgressFunction = Callable[[_native.Progress], Any]
 
 # What leaving an option out says. The engine's own defaults are the same: an option that is one of
 # these objects is not handed over.
@@ -53,7 +56,6 @@ def write_options(
     data_storage_version: str | None,
     use_legacy_format: bool | None,
     session: Session | None,
-    durability: str | None,
     initial_bases: list[_native.DatasetBasePath] | None = None,
     target_bases: list[str] | None = None,
     target_all_bases: bool | None = None,
@@ -84,8 +86,6 @@ def write_options(
         options.data_storage_version = data_storage_version
     if session is not None:
         options.session = native_session(session)
-    if durability is not None:
-        options.durability = as_durability(durability)
     if initial_bases:
         set_option(options, "initial_bases", initial_bases)
     if target_bases:
@@ -108,6 +108,26 @@ def auto_cleanup_config(options: Mapping[str, int]) -> dict[str, str]:
         "lance.auto_cleanup.interval": str(options.get("interval", 20)),
         "lance.auto_cleanup.older_than": _native.format_duration(age),
     }
+
+
+def version_options(
+    durability: Durability,
+    transaction_properties: dict[str, str] | None,
+    commit_message: str | None,
+    progress: ProgressFunction | None,
+) -> _native.VersionOptions:
+    """What every call that makes a version takes."""
+    options = _native.VersionOptions()
+    if durability is not None:
+        options.durability = as_durability(durability)
+    if transaction_properties is not None:
+        set_option(options, "transaction_properties", transaction_properties)
+    if commit_message is not None:
+        set_option(options, "commit_message", commit_message)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of a Progress or None, got {progress!r}")
+    options.progress = progress
+    return options
 
 
 def as_durability(durability: str | None) -> _native.Durability:
@@ -139,6 +159,8 @@ def _file_limits(**limits: int | None) -> _native.FileLimits | None:
 
 # Options that say how pylance goes about its work, and nothing about the result.
 _HINTS = {"binary_copy_read_batch_bytes", "io_buffer_size"}
+# Options of a compaction that go beside the engine's struct, or choose the call.
+_OF_THE_CALL = {"canary", "commit_message", "progress", "transaction_properties"}
 _COMPACTION = {
     "target_rows_per_fragment",
     "target_bytes_per_fragment",
@@ -182,7 +204,7 @@ def compaction_options(given: Mapping[str, Any]) -> _native.CompactionOptions:
         elif name in _COMPACTION:
             if value is not None:
                 set_option(options, name, value)
-        elif name not in _HINTS and name != "canary":  # that chooses the call
+        elif name not in _HINTS and name not in _OF_THE_CALL:
             raise InvalidInput(f"Invalid compaction option: {name}")
     return options
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from .. import _native
-from .._engine.arguments import check_flag, check_size, check_text, check_texts, uri_text
+from .._engine.arguments import check_flag, check_size, uri_text
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..dataset import LanceDataset, Session
 from ..errors import InvalidInput
 from ..udf import BatchUDF, new_columns
@@ -46,6 +47,7 @@ def backfill(
     transaction_properties: dict[str, str] | None = None,
     progress: bool | Callable[[int, int, int], None] = False,
     session: Session | None = None,
+    durability: Durability = None,
 ) -> BackfillStats:
     """Gives columns values in every fragment, beside other writers.
 
@@ -84,6 +86,8 @@ def backfill(
         rows computed by this call, on the thread that made the call.
     session : Session, optional
         Cache for opening the table by its URI, as in `glaive.dataset`; a handle has its own.
+    durability : {"commit", "none"}, optional
+        As in `write_dataset`.
 
     Raises
     ------
@@ -105,11 +109,8 @@ def backfill(
     check_size("commit_every", commit_every, 0)
     check_flag("overwrite", overwrite)
     check_size("num_threads", num_threads, 1)
-    if transaction_properties is not None:
-        check_texts("transaction_properties", transaction_properties)
-    if commit_message is not None:
-        check_text("commit_message", commit_message)
     told = _Bar() if progress is True else progress or None
+    version = version_options(durability, transaction_properties, commit_message, _counts(told))
     try:
         result = _native.backfill(
             table._ds,
@@ -118,15 +119,19 @@ def backfill(
             commit_every,
             overwrite,
             num_threads,
-            transaction_properties or {},
-            commit_message,
-            told,
+            version,
         )
     finally:
         if isinstance(told, _Bar):
             told.end()
     table._ds = result.dataset
     return BackfillStats(*(getattr(result, name) for name in BackfillStats._fields))
+
+
+def _counts(told: Callable[[int, int, int], None] | None) -> ProgressFunction | None:
+    if told is None or not callable(told):
+        return told
+    return lambda progress: told(progress.tasks, progress.total_tasks, progress.rows)
 
 
 class _Bar:

@@ -10,7 +10,12 @@ from typing import Any
 from .. import _native
 from .._engine.arguments import check_time
 from .._engine.option_kinds import set_option
-from .._engine.options import compaction_options
+from .._engine.options import (
+    Durability,
+    ProgressFunction,
+    compaction_options,
+    version_options,
+)
 from .._native import MaintenanceReport
 from ..dataset import LanceDataset, Session
 from ..errors import InvalidInput
@@ -33,6 +38,10 @@ def maintain(
     orphan_age: timedelta = timedelta(days=7),
     dry_run: bool = False,
     session: Session | None = None,
+    durability: Durability = None,
+    transaction_properties: dict[str, str] | None = None,
+    commit_message: str | None = None,
+    progress: ProgressFunction | None = None,
 ) -> MaintenanceReport:
     """Joins small fragments, then removes old versions, then files that no version refers to.
 
@@ -67,6 +76,8 @@ def maintain(
         Change nothing, and report what would be done.
     session : Session, optional
         Cache for opening the table by its URI, as in `glaive.dataset`; a handle has its own.
+    durability, transaction_properties, commit_message, progress : optional
+        As in `write_dataset`, of all versions that the run makes.
 
     Returns
     -------
@@ -101,7 +112,8 @@ def maintain(
     set_option(options, "delete_rate_limit", delete_rate_limit)
     options.orphan_age_ns = _nanoseconds("orphan_age", orphan_age)
     set_option(options, "dry_run", dry_run)
-    report = _native.maintain(dataset._ds, options)
+    version = version_options(durability, transaction_properties, commit_message, progress)
+    report = _native.maintain(dataset._ds, options, version)
     dataset._ds = report.dataset
     return report
 

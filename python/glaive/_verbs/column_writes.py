@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from .. import _native
-from .._engine.arguments import (
-    check_flag,
-    check_names,
-    check_schema,
-    check_size,
-    check_text,
-    check_texts,
-)
+from .._engine.arguments import check_flag, check_names, check_schema, check_size
 from .._engine.batches import coerce_reader
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..schema import LanceSchema
 from .handle import Handle
 
@@ -212,6 +206,8 @@ class ColumnWriteVerbs(Handle):
         reads: list[Read] | None = None,
         commit_message: str | None = None,
         transaction_properties: dict[str, str] | None = None,
+        durability: Durability = None,
+        progress: ProgressFunction | None = None,
     ) -> None:
         """Makes one version of all that was staged, and moves this dataset to it.
 
@@ -228,8 +224,8 @@ class ColumnWriteVerbs(Handle):
             it of one fragment, written or not, and of some of its physical rows, by their offsets:
             changes of other rows, as by an overlay or an update, do not count then. Since the
             fragment was staged; where it was not, since the first of `staged` was.
-        commit_message : str, optional
-        transaction_properties : dict, optional
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
 
         Raises
         ------
@@ -245,16 +241,11 @@ class ColumnWriteVerbs(Handle):
         for each in given:
             if not isinstance(each, StagedColumns):
                 raise TypeError(f"expected StagedColumns, got {type(each).__name__}")
-        if commit_message is not None:
-            check_text("commit_message", commit_message)
-        if transaction_properties is not None:
-            check_texts("transaction_properties", transaction_properties)
+        version = version_options(durability, transaction_properties, commit_message, progress)
         natives = [each._native for each in given]
         names = [read for read in reads or [] if isinstance(read, str)]
         rows = [_rows_read(*read) for read in reads or [] if not isinstance(read, str)]
-        self._ds = _native.commit_columns(
-            self._ds, natives, names, rows, commit_message, transaction_properties or {}
-        )
+        self._ds = _native.commit_columns(self._ds, natives, names, rows, version)
 
 
 def _rows_read(

@@ -9,6 +9,7 @@ import pyarrow as pa
 from .. import _native
 from .._engine.arguments import check_names, check_text
 from .._engine.batches import coerce_reader
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..errors import InvalidInput, as_commit_conflicts, as_os_errors
 from ..udf import BatchUDF, new_columns
 from .handle import Handle
@@ -35,6 +36,11 @@ class ColumnVerbs(Handle):
         read_columns: list[str] | None = None,
         reader_schema: pa.Schema | None = None,
         batch_size: int | None = None,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> None:
         """Adds columns behind the others, and fields to structs. A failed call leaves no file.
 
@@ -49,10 +55,13 @@ class ColumnVerbs(Handle):
             Schema of an iterable of batches.
         batch_size : int, default 1024
             Rows that a function is given at a time; fewer where some are deleted.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
         """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         columns = new_columns(transforms, self, read_columns, reader_schema, batch_size)
         with as_os_errors(), as_commit_conflicts():
-            self._ds = _native.add_columns(self._ds, columns)
+            self._ds = _native.add_columns(self._ds, columns, version)
         if isinstance(transforms, BatchUDF) and transforms.cache is not None:
             transforms.cache.cleanup()
 
@@ -62,6 +71,11 @@ class ColumnVerbs(Handle):
         left_on: str,
         right_on: str | None = None,
         schema: pa.Schema | None = None,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> None:
         """Adds the columns of other rows to those with the same key; nulls where there is none.
 
@@ -75,13 +89,23 @@ class ColumnVerbs(Handle):
             Key in `data_obj`, if it is called otherwise.
         schema : pyarrow.Schema, optional
             Of `data_obj`.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
         """
         check_text("left_on", left_on)
         check_text("right_on", right_on or left_on)
         reader = coerce_reader(data_obj, schema)
-        self._ds = _native.merge_columns(self._ds, reader, left_on, right_on or left_on)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.merge_columns(self._ds, reader, left_on, right_on or left_on, version)
 
-    def alter_columns(self, *alterations: AlterColumn) -> None:
+    def alter_columns(
+        self,
+        *alterations: AlterColumn,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> None:
         """Renames columns, changes whether they may be null, casts them.
 
         Parameters
@@ -89,15 +113,35 @@ class ColumnVerbs(Handle):
         alterations : dict
             ``path`` of the column, dotted below structs, and any of ``name``, ``nullable`` and
             ``data_type``. A column that is cast gets a new field id and is rewritten.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
         """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         changes = [_alteration(each) for each in alterations]
         with as_os_errors():
-            self._ds = _native.alter_columns(self._ds, changes)
+            self._ds = _native.alter_columns(self._ds, changes, version)
 
-    def drop_columns(self, columns: list[str]) -> None:
-        """Takes columns out of the schema. No file is rewritten."""
+    def drop_columns(
+        self,
+        columns: list[str],
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> None:
+        """Takes columns out of the schema. No file is rewritten.
+
+        Parameters
+        ----------
+        columns : list of str
+            Names, or dotted paths below structs.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
+        """
         check_names("columns", columns)
-        self._ds = _native.drop_columns(self._ds, columns)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.drop_columns(self._ds, columns, version)
 
 
 def _alteration(given: AlterColumn) -> _native.ColumnAlteration:

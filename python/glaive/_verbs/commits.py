@@ -16,7 +16,7 @@ from .._engine.exchange import (
 )
 from .._engine.operations import LanceOperation, Transaction
 from .._engine.option_kinds import set_option
-from .._engine.options import as_durability
+from .._engine.options import Durability, ProgressFunction, version_options
 from .._engine.session import native_session
 from ..errors import InvalidInput, as_commit_conflicts, as_os_errors
 from .handle import Handle
@@ -61,8 +61,10 @@ class CommitVerbs(Handle):
         commit_timeout: timedelta | None = _DEFAULT_COMMIT_TIMEOUT,
         strict: bool = False,
         idempotency_token: str | None = None,
-        durability: Literal["commit", "none"] | None = None,
+        durability: Durability = None,
         session: Session | None = None,
+        transaction_properties: dict[str, str] | None = None,
+        progress: ProgressFunction | None = None,
     ) -> LanceDataset:
         """Makes a version of an operation, on top of whatever was committed since it was made.
 
@@ -82,8 +84,6 @@ class CommitVerbs(Handle):
         max_retries : int
             Attempts when other writers are faster. 0, for an Overwrite: it becomes the version
             after `read_version`, or fails.
-        commit_message : str, optional
-            Kept in the transaction's properties.
         commit_timeout : timedelta, optional
             For all attempts together; None: no limit.
         strict : bool
@@ -91,8 +91,8 @@ class CommitVerbs(Handle):
         idempotency_token : str, optional
             Names this commit. If a version was made under the name, that one is returned and none
             is made. All transactions of the table are looked at. Not in pylance.
-        durability : {"commit", "none"}, optional
-            As in `write_dataset`.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`. Properties join those of a Transaction.
         session : Session, optional
             Cache for opening the table, and of the object returned.
 
@@ -117,14 +117,14 @@ class CommitVerbs(Handle):
         )
         target = _target(base_uri)
         transaction = _transaction(operation, read_version, commit_message)
+        version = version_options(durability, transaction_properties, commit_message, progress)
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
         options.enable_stable_row_ids = bool(enable_stable_row_ids)
         set_option(options, "strict", strict)
         set_option(options, "idempotency_token", idempotency_token)
-        options.durability = as_durability(durability)
         options.session = native_session(session)
         with as_os_errors(), as_commit_conflicts():
-            return cls._made(_native.commit(target, transaction, options))
+            return cls._made(_native.commit(target, transaction, options, version))
 
     @classmethod
     def commit_batch(
@@ -139,6 +139,11 @@ class CommitVerbs(Handle):
         base_store_params: dict[str, dict[str, str]] | None = None,
         commit_timeout: timedelta | None = _DEFAULT_COMMIT_TIMEOUT,
         session: Session | None = None,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> BulkCommitResult:
         """Commits several appends as one version. Other parameters are those of `commit`.
 
@@ -158,9 +163,10 @@ class CommitVerbs(Handle):
         batch = [transaction_to_native(_checked_transaction(each)) for each in transactions]
         options = _options(detached, max_retries, commit_timeout, enable_v2_manifest_paths)
         options.session = native_session(session)
+        version = version_options(durability, transaction_properties, commit_message, progress)
         target = _target(dest)
         with as_os_errors(), as_commit_conflicts():
-            result = _native.commit_batch(target, batch, options)
+            result = _native.commit_batch(target, batch, options, version)
         return {
             "dataset": cls._made(result.dataset),
             "merged": transaction_from_native(result.merged),
@@ -225,8 +231,6 @@ def _transaction(
     transaction = _native.Transaction()
     set_option(transaction, "read_version", read_version)
     transaction.operation = operation_to_native(operation)
-    if message is not None:
-        transaction.properties = {LANCE_COMMIT_MESSAGE_KEY: message}
     return transaction
 
 

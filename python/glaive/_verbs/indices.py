@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypedDict
 
 from .. import _native
 from .._engine.arguments import check_text
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..errors import Unsupported, unbuilt
 from .handle import Handle
 
@@ -168,8 +169,22 @@ class IndexVerbs(Handle):
                 return _statistics(self._ds, index)
         raise KeyError(f'Index "{index_name}" not found')
 
-    def drop_index(self, name: str) -> None:
+    def drop_index(
+        self,
+        name: str,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> None:
         """Takes an index out of the table. Its files go when old versions are cleaned up.
+
+        Parameters
+        ----------
+        name : str
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
 
         Raises
         ------
@@ -177,7 +192,11 @@ class IndexVerbs(Handle):
             There is no index of that name.
         """
         check_text("name", name)
-        self._ds = _native.drop_index(self._ds, name)
+        self._ds = _native.drop_index(
+            self._ds,
+            name,
+            version_options(durability, transaction_properties, commit_message, progress),
+        )
 
     def create_scalar_index(
         self,

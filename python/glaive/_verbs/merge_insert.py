@@ -13,6 +13,7 @@ from .._engine.arguments import check_names, check_schema, check_time, predicate
 from .._engine.batches import coerce_reader
 from .._engine.exchange import transaction_from_native
 from .._engine.option_kinds import set_option
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..errors import InvalidInput, as_os_errors, unbuilt
 
 if TYPE_CHECKING:
@@ -121,8 +122,25 @@ class MergeInsertBuilder:
     def mark_sstables_as_compacted(self, sstables: Any) -> MergeInsertBuilder:
         unbuilt("MergeInsertBuilder.mark_sstables_as_compacted")
 
-    def execute(self, data_obj: ReaderLike, *, schema: pa.Schema | None = None) -> ExecuteResult:
+    def execute(
+        self,
+        data_obj: ReaderLike,
+        *,
+        schema: pa.Schema | None = None,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> ExecuteResult:
         """Merges the rows of `data_obj`, anything that `write_dataset` takes.
+
+        Parameters
+        ----------
+        data_obj : reader-like
+        schema : pyarrow.Schema, optional
+            Of `data_obj`.
+        durability, transaction_properties, commit_message, progress : optional
+            As in `write_dataset`.
 
         Raises
         ------
@@ -133,25 +151,36 @@ class MergeInsertBuilder:
         glaive.errors.AlreadyExists
             For a match, after `when_matched_fail`.
         """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         source = coerce_reader(data_obj, schema)
         _native.check_merge_options(self._options)
         with as_os_errors():
-            result = _native.merge_insert(self._dataset._ds, source, self._options)
+            result = _native.merge_insert(self._dataset._ds, source, self._options, version)
         self._dataset._ds = result.dataset
         return _counts(result.stats)
 
     def execute_uncommitted(
-        self, data_obj: ReaderLike, *, schema: pa.Schema | None = None
+        self,
+        data_obj: ReaderLike,
+        *,
+        schema: pa.Schema | None = None,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> tuple[Transaction, ExecuteResult]:
         """Does the work and returns a transaction for `LanceDataset.commit`, and the counts.
 
         It says which keys it inserts: of two such transactions that insert one key, the second to
         be committed is refused with a retryable conflict.
         """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         source = coerce_reader(data_obj, schema)
         _native.check_merge_options(self._options)
         with as_os_errors():
-            staged = _native.stage_merge_insert(self._dataset._ds, source, self._options)
+            staged = _native.stage_merge_insert(
+                self._dataset._ds, source, self._options, version
+            )
         return transaction_from_native(staged.transaction), _counts(staged.stats)
 
     def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 
 from .. import _native
 from .._engine.arguments import check_time, predicate
 from .._engine.option_kinds import set_option
-from .._engine.options import as_durability
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..errors import as_os_errors
 from .handle import Handle
 from .merge_insert import MergeInsertBuilder
@@ -37,7 +37,10 @@ class RowVerbs(Handle):
         *,
         conflict_retries: int = 10,
         retry_timeout: timedelta = timedelta(seconds=30),
-        durability: Literal["commit", "none"] | None = None,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> DeleteResult:
         """Deletes the rows for which `predicate` is true.
 
@@ -47,23 +50,36 @@ class RowVerbs(Handle):
             Times to try again on a newer version when another writer changed the same rows.
         retry_timeout : timedelta
             How long to go on trying.
-        durability : {"commit", "none"}, optional
+        durability, transaction_properties, commit_message, progress : optional
             As in `write_dataset`.
         """
         options = _native.DeleteOptions()
-        options.durability = as_durability(durability)
+        version = version_options(durability, transaction_properties, commit_message, progress)
         set_option(options, "conflict_retries", conflict_retries)
         check_time("retry_timeout", retry_timeout)
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
         condition = _predicate_on(self._ds, predicate)
         with as_os_errors():
-            result = _native.delete(self._ds, condition, options)
+            result = _native.delete(self._ds, condition, options, version)
         self._ds = result.dataset
         return {"num_deleted_rows": result.num_deleted_rows}
 
-    def truncate_table(self) -> None:
-        """Deletes all rows; the schema stays."""
-        self.delete("true")
+    def truncate_table(
+        self,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> None:
+        """Deletes all rows; the schema stays. The parameters are those of `delete`."""
+        self.delete(
+            "true",
+            durability=durability,
+            transaction_properties=transaction_properties,
+            commit_message=commit_message,
+            progress=progress,
+        )
 
     def update(
         self,
@@ -73,7 +89,10 @@ class RowVerbs(Handle):
         retry_timeout: timedelta = timedelta(seconds=30),
         data_storage_version: str | None = None,
         *,
-        durability: Literal["commit", "none"] | None = None,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> UpdateResult:
         """Gives columns new values in the rows for which `where` is true, or in all.
 
@@ -90,12 +109,12 @@ class RowVerbs(Handle):
             How long to go on trying.
         data_storage_version : str, optional
             What the rows are written as; the table's own by default.
-        durability : {"commit", "none"}, optional
+        durability, transaction_properties, commit_message, progress : optional
             As in `write_dataset`.
         """
         _check_updates(updates)
         options = _native.UpdateOptions()
-        options.durability = as_durability(durability)
+        version = version_options(durability, transaction_properties, commit_message, progress)
         set_option(options, "conflict_retries", conflict_retries)
         check_time("retry_timeout", retry_timeout)
         options.retry_timeout_ms = retry_timeout // timedelta(milliseconds=1)
@@ -103,7 +122,7 @@ class RowVerbs(Handle):
         condition = None if where is None else _predicate_on(self._ds, where)
         _native.check_update(self._ds, list(updates.items()), condition)
         with as_os_errors():
-            result = _native.update(self._ds, list(updates.items()), condition, options)
+            result = _native.update(self._ds, list(updates.items()), condition, options, version)
         self._ds = result.dataset
         return {"num_rows_updated": result.num_updated_rows}
 

@@ -24,6 +24,7 @@ from .._engine.arguments import (
     uri_text,
 )
 from .._engine.option_kinds import set_option
+from .._engine.options import Durability, ProgressFunction, version_options
 from ..errors import InvalidInput, RefusedInput, as_os_errors
 from .delta import DatasetDelta, make_delta
 from .handle import Handle
@@ -84,30 +85,45 @@ class VersionVerbs(Handle):
         branch: str,
         reference: Reference | None = None,
         storage_options: dict[str, str] | None = None,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> Any:
-        """A new branch of a version, the one at hand without a `reference`; as a new object."""
+        """A new branch of a version, the one at hand without a `reference`; as a new object.
+
+        The last parameters are as in `write_dataset`, in all methods here.
+        """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         refuse("create_branch", storage_options=storage_options)
         if reference is not None:
             check_reference("reference", reference)
         check_text("branch", branch)
         with as_os_errors():
-            return self._with(_native.create_branch(self._ds, branch, reference))
+            return self._with(_native.create_branch(self._ds, branch, reference, version))
 
     def shallow_clone(
         self,
         target_path: str | os.PathLike[str],
         reference: Reference,
         storage_options: dict[str, str] | None = None,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
         **kwargs: Any,
     ) -> Any:
         """A new table of a version, which refers to this one's files.
 
         They must stay for it. `kwargs` are those of `glaive.dataset`.
         """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         refuse("shallow_clone", storage_options=storage_options)
         check_reference("reference", reference)
         with as_os_errors():
-            clone = _native.shallow_clone(self._ds, uri_text(target_path), reference)
+            clone = _native.shallow_clone(self._ds, uri_text(target_path), reference, version)
         return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
 
     def deep_clone(
@@ -115,21 +131,35 @@ class VersionVerbs(Handle):
         target_path: str | os.PathLike[str],
         reference: Reference,
         storage_options: dict[str, str] | None = None,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
         **kwargs: Any,
     ) -> Any:
         """A new table of a version, with copies of its files.
 
         `kwargs` are those of `glaive.dataset`.
         """
+        version = version_options(durability, transaction_properties, commit_message, progress)
         refuse("deep_clone", storage_options=storage_options)
         check_reference("reference", reference)
         with as_os_errors():
-            clone = _native.deep_clone(self._ds, uri_text(target_path), reference)
+            clone = _native.deep_clone(self._ds, uri_text(target_path), reference, version)
         return type(self)(clone.uri, **kwargs)  # type: ignore[call-arg]
 
-    def restore(self) -> None:
+    def restore(
+        self,
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> None:
         """Makes this version the newest one again, and moves this object to it."""
-        self._ds = _native.restore(self._ds)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.restore(self._ds, version)
 
     def delta(
         self,
@@ -279,7 +309,14 @@ class VersionVerbs(Handle):
     # --- settings and metadata -------------------------------------------------------------------
 
     def update_config(
-        self, values: dict[str, str | None], *, replace: bool = False
+        self,
+        values: dict[str, str | None],
+        *,
+        replace: bool = False,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> dict[str, str]:
         """Sets keys of the table's config; those with None are removed.
 
@@ -288,34 +325,72 @@ class VersionVerbs(Handle):
         """
         check_texts("values", values, with_none=True)
         check_flag("replace", replace)
-        self._ds = _native.update_config(self._ds, values, replace)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.update_config(self._ds, values, replace, version)
         return self._ds.config
 
-    def delete_config_keys(self, keys: list[str]) -> None:
+    def delete_config_keys(
+        self,
+        keys: list[str],
+        *,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
+    ) -> None:
         """Removes keys of the table's config; those that are not there are passed over."""
         check_names("keys", keys)
-        self.update_config(dict.fromkeys(keys))
+        self.update_config(
+            dict.fromkeys(keys),
+            durability=durability,
+            transaction_properties=transaction_properties,
+            commit_message=commit_message,
+            progress=progress,
+        )
 
     def update_metadata(
-        self, values: dict[str, str | None], *, replace: bool = False
+        self,
+        values: dict[str, str | None],
+        *,
+        replace: bool = False,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> dict[str, str]:
         """Sets keys of what users note of the table, as `update_config` does."""
         check_texts("values", values, with_none=True)
         check_flag("replace", replace)
-        self._ds = _native.update_table_metadata(self._ds, values, replace)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.update_table_metadata(self._ds, values, replace, version)
         return self._ds.table_metadata
 
     def update_schema_metadata(
-        self, values: dict[str, str | None], *, replace: bool = False
+        self,
+        values: dict[str, str | None],
+        *,
+        replace: bool = False,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> dict[str, str]:
         """Sets keys of the schema's metadata, as `update_config` does."""
         check_texts("values", values, with_none=True)
         check_flag("replace", replace)
-        self._ds = _native.update_schema_metadata(self._ds, values, replace)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.update_schema_metadata(self._ds, values, replace, version)
         return self.schema_metadata
 
     def update_field_metadata(
-        self, field_updates: dict[str, dict[str, str | None]], *, replace: bool = False
+        self,
+        field_updates: dict[str, dict[str, str | None]],
+        *,
+        replace: bool = False,
+        durability: Durability = None,
+        transaction_properties: dict[str, str] | None = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> None:
         """Sets keys of fields' metadata, of each field by its name or dotted path."""
         if not isinstance(field_updates, Mapping):
@@ -324,7 +399,8 @@ class VersionVerbs(Handle):
         for field, values in field_updates.items():
             check_text("a field in field_updates", field)
             check_texts(f"field_updates[{field!r}]", values, with_none=True)
-        self._ds = _native.update_field_metadata(self._ds, field_updates, replace)
+        version = version_options(durability, transaction_properties, commit_message, progress)
+        self._ds = _native.update_field_metadata(self._ds, field_updates, replace, version)
 
     def replace_schema_metadata(self, new_metadata: dict[str, str]) -> None:
         """Deprecated: `update_schema_metadata` with ``replace=True``."""
@@ -349,14 +425,17 @@ class VersionVerbs(Handle):
         self,
         new_bases: list[_native.DatasetBasePath],
         transaction_properties: dict[str, str] | None = None,
+        *,
+        durability: Durability = None,
+        commit_message: str | None = None,
+        progress: ProgressFunction | None = None,
     ) -> Any:
         """Adds places for files, for `write_dataset(target_bases=)`. Returns this object."""
-        if transaction_properties is not None:
-            check_texts("transaction_properties", transaction_properties)
+        version = version_options(durability, transaction_properties, commit_message, progress)
         for base in new_bases:
             if not isinstance(base, _native.DatasetBasePath):
                 raise TypeError(f"new_bases must be a list of DatasetBasePath, got {base!r} in it")
-        self._ds = _native.add_bases(self._ds, new_bases, transaction_properties or {})
+        self._ds = _native.add_bases(self._ds, new_bases, version)
         return self
 
 

@@ -202,6 +202,13 @@ class BackfillJob {
     }
   }
 
+  // The progress is that of all versions together, which Compute tells.
+  VersionOptions OfOneVersion() const {
+    VersionOptions version = options_.version;
+    version.progress = nullptr;
+    return version;
+  }
+
   // There is no row that a value could be of.
   arrow::Status AddNulls() {
     ARROW_ASSIGN_OR_RAISE(const TableSchema table, SchemaOf(latest_));
@@ -209,9 +216,7 @@ class BackfillJob {
       return arrow::Status::OK();
     }
     ARROW_ASSIGN_OR_RAISE(latest_,
-                          AddColumns(latest_, NullColumns{recipe_.columns},
-                                     {.durability = options_.durability,
-                                      .transaction_properties = options_.transaction_properties}));
+                          AddColumns(latest_, NullColumns{recipe_.columns}, OfOneVersion()));
     ++result_.versions;
     return arrow::Status::OK();
   }
@@ -290,10 +295,10 @@ class BackfillJob {
       if (options_.commit_every > 0 && staged_.size() >= options_.commit_every) {
         ARROW_RETURN_NOT_OK(Commit());
       }
-      if (!options_.progress) return arrow::Status::OK();
-      return options_.progress({.rows = rows_before + rows.rows,
-                                .tasks = committed_.size() + staged_.size(),
-                                .total_tasks = num_fragments});
+      if (!options_.version.progress) return arrow::Status::OK();
+      return options_.version.progress({.rows = rows_before + rows.rows,
+                                        .tasks = committed_.size() + staged_.size(),
+                                        .total_tasks = num_fragments});
     };
     const size_t num_threads =
         std::clamp<size_t>(options_.num_threads.value_or(CpuThreads()), 1, ids.size());
@@ -331,7 +336,7 @@ class BackfillJob {
     ARROW_ASSIGN_OR_RAISE(auto staged, StageColumns(snapshot, id, std::move(reader), *schema_,
                                                     {.live_rows_only = true,
                                                      .reads = recipe_.reads,
-                                                     .durability = options_.durability,
+                                                     .durability = options_.version.durability,
                                                      .progress = crew.JobProgress()}));
     // At once: who is killed now has lost nothing of it.
     ARROW_RETURN_NOT_OK(checkpoint_.KeepStaged(staged));
@@ -365,10 +370,7 @@ class BackfillJob {
       staged.push_back(columns);
       ids.push_back(id);
     }
-    auto committed = CommitColumns(latest_, staged,
-                                   {.transaction_properties = options_.transaction_properties,
-                                    .commit_message = options_.commit_message,
-                                    .durability = options_.durability});
+    auto committed = CommitColumns(latest_, staged, {.version = OfOneVersion()});
     if (committed.ok()) {
       latest_ = *std::move(committed);
       ++result_.versions;

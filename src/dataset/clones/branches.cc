@@ -127,7 +127,7 @@ arrow::Status PublishRef(const table::TableLocation& main, const std::string& br
 
 arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& branch,
                                     const std::optional<Reference>& reference,
-                                    const RefOptions& options) {
+                                    const VersionOptions& options) {
   ARROW_RETURN_NOT_OK(dataset::CheckBranchName(branch));
   const table::TableLocation main = MainLocation(dataset);
   const std::string ref = dataset::RefPath(main, RefKind::kBranch, branch);
@@ -150,7 +150,8 @@ arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& b
   info.identifier.emplace_back(info.parent_version, NewIdentifier());
 
   ARROW_ASSIGN_OR_RAISE(const auto location, dataset::BranchLocation(main, branch));
-  auto clone = dataset::CommitShallowClone(parent, location, branch, options);
+  auto clone = dataset::CommitShallowClone(parent, {location, nullptr, dataset.state()->session},
+                                           branch, options);
   if (!clone.ok() && KindOf(clone.status()) == ErrorKind::kAlreadyExists) {
     return AlreadyExists(
         "branch {} is not listed, but {} has versions: what a failed attempt left goes by a "
@@ -158,8 +159,8 @@ arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& b
         branch, location.uri);
   }
   ARROW_RETURN_NOT_OK(clone.status());
-  ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, parent, location, **clone));
-  return dataset::PublishedDataset(location, *clone, dataset.state()->session);
+  ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, parent, location, *clone->state()->manifest));
+  return clone;
 }
 
 arrow::Status ReplaceBranchMetadata(const Dataset& dataset, const std::string& branch,

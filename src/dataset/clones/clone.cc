@@ -22,20 +22,17 @@ arrow::Result<table::TableLocation> FreePlace(std::string_view uri) {
 }  // namespace
 
 arrow::Result<Dataset> ShallowClone(const Dataset& dataset, std::string_view uri,
-                                    const Reference& reference, const RefOptions& options) {
+                                    const Reference& reference, const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto source, dataset::ResolveReference(dataset, reference));
   ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
-  ARROW_ASSIGN_OR_RAISE(auto manifest,
-                        dataset::CommitShallowClone(source, target, std::nullopt, options));
-  return dataset::PublishedDataset(target, manifest, dataset.state()->session);
+  return dataset::CommitShallowClone(source, {target, nullptr, dataset.state()->session},
+                                     std::nullopt, options);
 }
 
 arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,
-                                 const Reference& reference, const RefOptions& options) {
+                                 const Reference& reference, const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto source, dataset::ResolveReference(dataset, reference));
   ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
-  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
-                                         {options.durability, options.transaction_properties, {}}));
   ARROW_ASSIGN_OR_RAISE(auto files, dataset::CopyFiles(source, target, options.progress));
   dataset::CloneOf clone = {.source = source.manifest,
                             .operation = {.is_shallow = false,
@@ -43,8 +40,8 @@ arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,
                                           .ref_version = source.manifest->version,
                                           .ref_path = dataset::AbsolutePath(source.location),
                                           .branch_name = std::nullopt}};
-  return dataset::CommitVerb({target, nullptr, dataset.state()->session}, std::move(clone),
-                             std::move(commit), &files);
+  return dataset::CommitVerb({target, nullptr, dataset.state()->session}, std::move(clone), options,
+                             &files);
 }
 
 }  // namespace glaive

@@ -113,19 +113,17 @@ class Copier {
 
 }  // namespace
 
-arrow::Result<table::ManifestPtr> CommitShallowClone(const ResolvedReference& source,
-                                                     const table::TableLocation& target,
-                                                     const std::optional<std::string>& branch,
-                                                     const RefOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const auto commit,
-                        CommitOptionsOf({options.durability, options.transaction_properties, {}}));
-  return table::CommitClone(target, *source.manifest,
-                            {.is_shallow = true,
-                             .ref_name = source.branch,
-                             .ref_version = source.manifest->version,
-                             .ref_path = AbsolutePath(source.location),
-                             .branch_name = branch},
-                            commit);
+arrow::Result<Dataset> CommitShallowClone(const ResolvedReference& source,
+                                          const CommitPlace& target,
+                                          const std::optional<std::string>& branch,
+                                          const VersionOptions& options) {
+  CloneOf clone = {.source = source.manifest,
+                   .operation = {.is_shallow = true,
+                                 .ref_name = source.branch,
+                                 .ref_version = source.manifest->version,
+                                 .ref_path = AbsolutePath(source.location),
+                                 .branch_name = branch}};
+  return CommitVerb(target, std::move(clone), options);
 }
 
 arrow::Result<NewFiles> CopyFiles(const ResolvedReference& source,

@@ -5,6 +5,7 @@
 
 #include <arrow/result.h>
 
+#include "dataset/commit/verb.h"
 #include "dataset/handle/new_files.h"
 #include "dataset/refs/files.h"
 #include "glaive/refs.h"
@@ -14,10 +15,10 @@
 namespace glaive::dataset {
 
 // A first version at `target` that refers to the files of the source. With `branch` it is one.
-arrow::Result<table::ManifestPtr> CommitShallowClone(const ResolvedReference& source,
-                                                     const table::TableLocation& target,
-                                                     const std::optional<std::string>& branch,
-                                                     const RefOptions& options);
+arrow::Result<Dataset> CommitShallowClone(const ResolvedReference& source,
+                                          const CommitPlace& target,
+                                          const std::optional<std::string>& branch,
+                                          const VersionOptions& options);
 
 // Copies whatever files the version refers to, of its bases too, to where a table at `target` that
 // has none looks for them. Errors: InvalidInput where two of them have one name.

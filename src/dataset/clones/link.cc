@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/fragment_state.h"
 #include "io/object_store.h"
@@ -139,16 +140,17 @@ arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri
     }
   }
 
-  const table::CommitOptions commit = {.durability = table::Durability::kNone};
+  const VersionOptions options_of_version = {.durability = Durability::kNone};
   ARROW_ASSIGN_OR_RAISE(
-      table::ManifestPtr manifest,
-      table::CommitCreate(target, FirstOperation(*dataset.state()->manifest, selection.fragments),
-                          commit));
+      result.dataset,
+      dataset::CommitVerb({target, nullptr, dataset.state()->session},
+                          FirstOperation(*dataset.state()->manifest, selection.fragments),
+                          options_of_version));
   if (!hidden.updated_fragments.empty()) {
-    ARROW_ASSIGN_OR_RAISE(manifest, table::Commit(target, manifest, std::move(hidden), commit));
+    ARROW_ASSIGN_OR_RAISE(result.dataset,
+                          dataset::CommitVerb(dataset::PlaceOf(result.dataset), std::move(hidden),
+                                              options_of_version));
   }
-  ARROW_ASSIGN_OR_RAISE(result.dataset,
-                        dataset::MakeDataset(target, manifest, dataset.state()->session));
   return result;
 }
 

@@ -49,7 +49,7 @@ arrow::Result<table::Operation> Addition(const Dataset& dataset,
 }
 
 arrow::Result<Dataset> CommitAdded(const Dataset& dataset, dataset::AddedColumns added,
-                                   const ColumnOptions& options) {
+                                   const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto addition, Addition(dataset, added));
   return dataset::CommitColumnChange(dataset, std::move(addition), options, std::move(added.files),
                                      added.kept_files);
@@ -58,7 +58,7 @@ arrow::Result<Dataset> CommitAdded(const Dataset& dataset, dataset::AddedColumns
 }  // namespace
 
 arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& columns,
-                                  const ColumnOptions& options) {
+                                  const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragments, dataset::AllFragments(dataset));
   ARROW_ASSIGN_OR_RAISE(auto added,
                         dataset::AddToFragments(dataset, std::move(fragments), columns, options));
@@ -68,7 +68,7 @@ arrow::Result<Dataset> AddColumns(const Dataset& dataset, const NewColumns& colu
 arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
                                     std::shared_ptr<arrow::RecordBatchReader> stream,
                                     std::string_view left_on, std::string_view right_on,
-                                    const ColumnOptions& options) {
+                                    const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragments, dataset::AllFragments(dataset));
   ARROW_ASSIGN_OR_RAISE(auto added, dataset::JoinToFragments(dataset, std::move(fragments), *stream,
                                                              left_on, right_on, options));
@@ -76,7 +76,7 @@ arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
 }
 
 arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::string> columns,
-                                   const ColumnOptions& options) {
+                                   const VersionOptions& options) {
   const wire::Schema& schema = dataset.state()->manifest->schema;
   table::Project project{.schema = schema, .preserves_nullability = true};
   for (const std::string& column : columns) {

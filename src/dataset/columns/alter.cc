@@ -288,7 +288,7 @@ void DropDeadFiles(const wire::Schema& schema, wire::DataFragment* fragment) {
 }
 
 arrow::Result<Dataset> CommitCasts(const Dataset& dataset, const Alterations& alterations,
-                                   const ColumnOptions& options) {
+                                   const VersionOptions& options) {
   ARROW_RETURN_NOT_OK(query::InitCompute());
   dataset::ColumnJob job{.snapshot = dataset::SnapshotOf(dataset),
                          .fragments = {},
@@ -319,7 +319,7 @@ arrow::Result<Dataset> CommitCasts(const Dataset& dataset, const Alterations& al
 
 arrow::Result<Dataset> AlterColumns(const Dataset& dataset,
                                     std::span<const ColumnAlteration> alterations,
-                                    const ColumnOptions& options) {
+                                    const VersionOptions& options) {
   Alterations all(dataset);
   for (const ColumnAlteration& alteration : alterations) ARROW_RETURN_NOT_OK(all.Add(alteration));
   ARROW_RETURN_NOT_OK(all.Check());

@@ -13,6 +13,7 @@
 #include "dataset/columns/join_table.h"
 #include "dataset/columns/new_columns.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
 #include "dataset/handle/fragment_state.h"
 #include "dataset/handle/schema_state.h"
@@ -26,9 +27,10 @@ namespace {
 using Batch = std::shared_ptr<arrow::RecordBatch>;
 
 arrow::Result<WidenedFragment> Widened(const Dataset& dataset, dataset::AddedColumns added,
-                                       const ColumnOptions& options) {
+                                       const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto schema, dataset::MakeTableSchema(std::move(added.fields.table)));
-  ARROW_RETURN_NOT_OK(dataset::HandOver(dataset, added.files, options));
+  ARROW_RETURN_NOT_OK(
+      dataset::HandOver(*dataset.state()->location.store, added.files, options.durability));
   return WidenedFragment{dataset::MakeFragmentMetadata(std::move(added.fragments.front())),
                          std::move(schema)};
 }
@@ -68,7 +70,7 @@ std::shared_ptr<arrow::Array> Conform(const arrow::Array& array,
 // One call that rewrites columns of a fragment.
 class Rewriting {
  public:
-  Rewriting(const Dataset& dataset, wire::DataFragment fragment, const ColumnOptions& options)
+  Rewriting(const Dataset& dataset, wire::DataFragment fragment, const VersionOptions& options)
       : job_{.snapshot = dataset::SnapshotOf(dataset),
              .fragments = {std::move(fragment)},
              .inputs = nullptr,
@@ -93,14 +95,15 @@ class Rewriting {
     return arrow::Status::OK();
   }
 
-  arrow::Result<RewrittenFragment> Run(const Dataset& dataset, const ColumnOptions& options) {
+  arrow::Result<RewrittenFragment> Run(const Dataset& dataset, const VersionOptions& options) {
     wire::DataFragment fragment = job_.fragments.front();
     ARROW_ASSIGN_OR_RAISE(dataset::ColumnFile file,
                           dataset::ComputeInTurn(job_, fragment, [&](uint64_t, const Batch& live) {
                             return Join(live);
                           }));
     if (file.file) dataset::AddFile(&fragment, *file.file);
-    ARROW_RETURN_NOT_OK(dataset::HandOver(dataset, file.files, options));
+    ARROW_RETURN_NOT_OK(
+        dataset::HandOver(*dataset.state()->location.store, file.files, options.durability));
     RewrittenFragment result{.fragment = dataset::MakeFragmentMetadata(std::move(fragment)),
                              .fields_modified = {},
                              .matched_offsets = table::SerializeRoaring(table::RangesOf(matched_))};
@@ -177,7 +180,7 @@ class Rewriting {
 
 arrow::Result<WidenedFragment> AddFragmentColumns(const Dataset& dataset, uint64_t fragment_id,
                                                   const NewColumns& columns,
-                                                  const ColumnOptions& options) {
+                                                  const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
   ARROW_ASSIGN_OR_RAISE(auto added,
                         dataset::AddToFragments(dataset, {std::move(fragment)}, columns, options));
@@ -186,7 +189,7 @@ arrow::Result<WidenedFragment> AddFragmentColumns(const Dataset& dataset, uint64
 
 arrow::Result<WidenedFragment> MergeFragmentColumns(
     const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
-    std::string_view left_on, std::string_view right_on, const ColumnOptions& options) {
+    std::string_view left_on, std::string_view right_on, const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
   ARROW_ASSIGN_OR_RAISE(auto added, dataset::JoinToFragments(dataset, {std::move(fragment)},
                                                              *stream, left_on, right_on, options));
@@ -195,7 +198,7 @@ arrow::Result<WidenedFragment> MergeFragmentColumns(
 
 arrow::Result<RewrittenFragment> UpdateFragmentColumns(
     const Dataset& dataset, uint64_t fragment_id, std::shared_ptr<arrow::RecordBatchReader> stream,
-    std::string_view left_on, std::string_view right_on, const ColumnOptions& options) {
+    std::string_view left_on, std::string_view right_on, const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
   Rewriting rewriting(dataset, std::move(fragment), options);
   ARROW_RETURN_NOT_OK(rewriting.Prepare(*stream, left_on, right_on));

@@ -37,7 +37,7 @@ arrow::Result<std::shared_ptr<const read::Projection>> Inputs(
 class Adding {
  public:
   Adding(const Dataset& dataset, std::vector<wire::DataFragment> fragments,
-         const ColumnOptions& options)
+         const VersionOptions& options)
       : dataset_(dataset),
         job_{.snapshot = SnapshotOf(dataset),
              .fragments = std::move(fragments),
@@ -245,7 +245,7 @@ arrow::Result<std::vector<wire::DataFragment>> AllFragments(const Dataset& datas
 arrow::Result<AddedColumns> AddToFragments(const Dataset& dataset,
                                            std::vector<wire::DataFragment> fragments,
                                            const NewColumns& columns,
-                                           const ColumnOptions& options) {
+                                           const VersionOptions& options) {
   Adding adding(dataset, std::move(fragments), options);
   ARROW_RETURN_NOT_OK(std::visit(adding, columns));
   return std::move(adding).Finish();
@@ -255,20 +255,18 @@ arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
                                             std::vector<wire::DataFragment> fragments,
                                             arrow::RecordBatchReader& stream,
                                             std::string_view left_on, std::string_view right_on,
-                                            const ColumnOptions& options) {
+                                            const VersionOptions& options) {
   Adding adding(dataset, std::move(fragments), options);
   ARROW_RETURN_NOT_OK(adding.Join(stream, left_on, right_on));
   return std::move(adding).Finish();
 }
 
 arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
-                                          const ColumnOptions& options, NewFiles files,
+                                          const VersionOptions& options, NewFiles files,
                                           const std::vector<std::string>& others) {
-  ARROW_ASSIGN_OR_RAISE(
-      auto commit,
-      CommitOptionsOf({options.durability, options.transaction_properties, options.progress}));
-  commit.files_to_sync = others;
-  return CommitVerb(PlaceOf(dataset), std::move(operation), std::move(commit), &files);
+  table::CommitOptions details;
+  details.files_to_sync = others;
+  return CommitVerb(PlaceOf(dataset), std::move(operation), options, &files, std::move(details));
 }
 
 }  // namespace glaive::dataset

@@ -33,18 +33,19 @@ arrow::Result<std::vector<wire::DataFragment>> AllFragments(const Dataset& datas
 // `fragments` are those of the version, or some.
 arrow::Result<AddedColumns> AddToFragments(const Dataset& dataset,
                                            std::vector<wire::DataFragment> fragments,
-                                           const NewColumns& columns, const ColumnOptions& options);
+                                           const NewColumns& columns,
+                                           const VersionOptions& options);
 
 arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
                                             std::vector<wire::DataFragment> fragments,
                                             arrow::RecordBatchReader& stream,
                                             std::string_view left_on, std::string_view right_on,
-                                            const ColumnOptions& options);
+                                            const VersionOptions& options);
 
 // Commits on the handle's version. `files` stay with the version, or are removed; both they and
 // `others` are synced before.
 arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
-                                          const ColumnOptions& options, NewFiles files,
+                                          const VersionOptions& options, NewFiles files,
                                           const std::vector<std::string>& others = {});
 
 }  // namespace glaive::dataset

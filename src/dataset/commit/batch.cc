@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "dataset/handle/durability.h"
 #include "glaive/commit.h"
 #include "table/commit/publish.h"
 
@@ -44,6 +45,9 @@ arrow::Result<BatchResult> CommitTo(const Destination& destination,
                                     std::span<const Transaction> batch,
                                     const CommitOptions& options) {
   ARROW_ASSIGN_OR_RAISE(Transaction merged, Merged(batch));
+  for (const auto& [key, value] : dataset::PropertiesOf(options.version)) {
+    merged.properties.insert_or_assign(key, value);
+  }
   ARROW_ASSIGN_OR_RAISE(Dataset dataset, Commit(destination, merged, options));
   return BatchResult{std::move(dataset), std::move(merged)};
 }

@@ -10,7 +10,6 @@
 #include "dataset/commit/verb.h"
 #include "dataset/commit/written_for.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/durability.h"
 #include "dataset/handle/session_state.h"
 #include "io/object_store.h"
 #include "wire/file_version.h"
@@ -29,7 +28,6 @@ arrow::Result<table::CommitOptions> OptionsOf(const Transaction& transaction,
   if (options.timeout_ms == 0) {
     return InvalidInput("the timeout of a commit must be more than 0, or absent");
   }
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
   commit.max_retries = options.max_retries;
   commit.timeout = Timeout(options);
   commit.transaction_properties = transaction.properties;
@@ -43,7 +41,6 @@ arrow::Result<table::CommitOptions> OptionsOf(const Transaction& transaction,
   commit.naming_scheme =
       options.enable_v2_manifest_paths ? table::NamingScheme::kV2 : table::NamingScheme::kV1;
   commit.enable_stable_row_ids = options.enable_stable_row_ids;
-  if (options.progress) commit.poll = [&options] { return options.progress({}); };
   return commit;
 }
 
@@ -62,15 +59,15 @@ arrow::Result<table::Operation> OperationOf(const Transaction& transaction) {
 
 // A table of the files' own version. Those of one table may differ, and then the first counts.
 arrow::Result<Dataset> CreateFrom(table::TableLocation location, table::Overwrite overwrite,
-                                  table::CommitOptions commit,
+                                  const VersionOptions& options, table::CommitOptions commit,
                                   const std::shared_ptr<Session>& session) {
   if (!overwrite.fragments.empty() && !overwrite.fragments.front().files.empty()) {
     const wire::DataFile& file = overwrite.fragments.front().files.front();
     commit.data_file_version =
         wire::FileVersionOf(file.file_major_version, file.file_minor_version);
   }
-  return dataset::CommitVerb({std::move(location), nullptr, session}, std::move(overwrite),
-                             std::move(commit));
+  return dataset::CommitVerb({std::move(location), nullptr, session}, std::move(overwrite), options,
+                             nullptr, std::move(commit));
 }
 
 }  // namespace
@@ -87,7 +84,8 @@ arrow::Result<Dataset> Commit(const Dataset& dataset, const Transaction& transac
   ARROW_RETURN_NOT_OK(dataset::CheckWrittenFor(base, *transaction.operation));
   dataset::CommitPlace place = dataset::PlaceOf(base);
   if (options.session != nullptr) place.session = options.session;
-  return dataset::CommitVerb(place, std::move(operation), std::move(commit));
+  return dataset::CommitVerb(place, std::move(operation), options.version, nullptr,
+                             std::move(commit));
 }
 
 arrow::Result<Dataset> Commit(std::string_view uri, const Transaction& transaction,
@@ -107,7 +105,8 @@ arrow::Result<Dataset> Commit(std::string_view uri, const Transaction& transacti
   ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
   table::TableLocation location{std::move(place.store), std::move(place.path),
                                 std::move(place.uri)};
-  auto created = CreateFrom(std::move(location), std::move(*overwrite), std::move(commit), session);
+  auto created = CreateFrom(std::move(location), std::move(*overwrite), options.version,
+                            std::move(commit), session);
   const bool lost = !created.ok() && KindOf(created.status()) == ErrorKind::kAlreadyExists;
   // The table that is there now may be what an earlier call with the token made.
   if (lost && options.idempotency_token) return Commit(uri, transaction, options);

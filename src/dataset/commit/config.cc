@@ -16,13 +16,6 @@ table::UpdateMap ToUpdate(const MetadataEdit& edit) {
   return {.entries = edit.entries, .replace = edit.replace};
 }
 
-arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
-                                    const ConfigOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
-                                         {options.durability, options.transaction_properties, {}}));
-  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(operation), std::move(commit));
-}
-
 const wire::Field* FindField(const std::vector<wire::Field>& fields, std::string_view path) {
   const auto named = std::ranges::find(fields, path, &wire::Field::name);
   if (named != fields.end()) return &*named;
@@ -35,30 +28,33 @@ const wire::Field* FindField(const std::vector<wire::Field>& fields, std::string
 }  // namespace
 
 arrow::Result<Dataset> UpdateConfig(const Dataset& dataset, const MetadataEdit& edit,
-                                    const ConfigOptions& options) {
-  return CommitChange(dataset, table::UpdateConfig{.config = ToUpdate(edit)}, options);
+                                    const VersionOptions& options) {
+  return dataset::CommitVerb(dataset::PlaceOf(dataset),
+                             table::UpdateConfig{.config = ToUpdate(edit)}, options);
 }
 
 arrow::Result<Dataset> UpdateTableMetadata(const Dataset& dataset, const MetadataEdit& edit,
-                                           const ConfigOptions& options) {
-  return CommitChange(dataset, table::UpdateConfig{.table_metadata = ToUpdate(edit)}, options);
+                                           const VersionOptions& options) {
+  return dataset::CommitVerb(dataset::PlaceOf(dataset),
+                             table::UpdateConfig{.table_metadata = ToUpdate(edit)}, options);
 }
 
 arrow::Result<Dataset> UpdateSchemaMetadata(const Dataset& dataset, const MetadataEdit& edit,
-                                            const ConfigOptions& options) {
-  return CommitChange(dataset, table::UpdateConfig{.schema_metadata = ToUpdate(edit)}, options);
+                                            const VersionOptions& options) {
+  return dataset::CommitVerb(dataset::PlaceOf(dataset),
+                             table::UpdateConfig{.schema_metadata = ToUpdate(edit)}, options);
 }
 
 arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
                                            const std::map<std::string, MetadataEdit>& edits,
-                                           const ConfigOptions& options) {
+                                           const VersionOptions& options) {
   table::UpdateConfig update;
   for (const auto& [path, edit] : edits) {
     const wire::Field* const field = FindField(dataset.state()->manifest->schema.fields, path);
     if (field == nullptr) return InvalidInput("Field '{}' does not exist in the dataset", path);
     update.field_metadata[field->id] = ToUpdate(edit);
   }
-  return CommitChange(dataset, std::move(update), options);
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(update), options);
 }
 
 std::vector<DatasetBasePath> BasePaths(const Dataset& dataset) {
@@ -70,9 +66,10 @@ std::vector<DatasetBasePath> BasePaths(const Dataset& dataset) {
 }
 
 arrow::Result<Dataset> AddBases(const Dataset& dataset, std::span<const DatasetBasePath> bases,
-                                const ConfigOptions& options) {
-  return CommitChange(dataset, table::UpdateBases{.new_bases = dataset::ToTableBases(bases)},
-                      options);
+                                const VersionOptions& options) {
+  return dataset::CommitVerb(dataset::PlaceOf(dataset),
+                             table::UpdateBases{.new_bases = dataset::ToTableBases(bases)},
+                             options);
 }
 
 }  // namespace glaive

@@ -103,7 +103,7 @@ arrow::Result<std::vector<Index>> ListIndices(const Dataset& dataset) {
 }
 
 arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
-                                 const IndexOptions& options) {
+                                 const VersionOptions& options) {
   const auto& state = *dataset.state();
   ARROW_ASSIGN_OR_RAISE(const auto list, table::IndexList::Parse(state.manifest->index_section,
                                                                  {state.manifest->path}));
@@ -114,10 +114,7 @@ arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
   if (change.removed_indices.empty()) {
     return NotFound("index '{}' is not in version {}", name, dataset.version());
   }
-  ARROW_ASSIGN_OR_RAISE(
-      auto commit, dataset::CommitOptionsOf(
-                       {options.durability, options.transaction_properties, options.progress}));
-  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(change), std::move(commit));
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(change), options);
 }
 
 }  // namespace glaive

@@ -24,15 +24,13 @@ arrow::Status CheckHandle(const Dataset& dataset) {
 
 }  // namespace
 
-arrow::Result<Dataset> Restore(const Dataset& dataset, const RefOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
-                                         {options.durability, options.transaction_properties, {}}));
+arrow::Result<Dataset> Restore(const Dataset& dataset, const VersionOptions& options) {
   const Dataset::State& state = *dataset.state();
   // What was committed since the version was made is what is to be undone, not a conflict.
   ARROW_ASSIGN_OR_RAISE(auto latest, state.session->state().LatestManifest(state.location));
   ARROW_RETURN_NOT_OK(CheckHandle(dataset));
   return dataset::CommitVerb({state.location, std::move(latest), state.session},
-                             table::Restore{dataset.version(), state.manifest}, std::move(commit));
+                             table::Restore{dataset.version(), state.manifest}, options);
 }
 
 }  // namespace glaive

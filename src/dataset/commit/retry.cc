@@ -4,17 +4,10 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "table/commit/same_table.h"
 
 namespace glaive::dataset {
-
-arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
-                                    const ChangeOptions& options, NewFiles& files) {
-  ARROW_ASSIGN_OR_RAISE(auto commit, CommitOptionsOf(options));
-  return CommitVerb(PlaceOf(dataset), std::move(operation), std::move(commit), &files);
-}
 
 bool MayDoOnNewer(const arrow::Status& failure) {
   return IsRetryable(failure) || KindOf(failure) == ErrorKind::kFileNotFound;

@@ -8,20 +8,13 @@
 #include <arrow/result.h>
 
 #include "core/clock.h"
-#include "dataset/commit/verb.h"
-#include "dataset/handle/new_files.h"
 #include "glaive/dataset.h"
-#include "glaive/write.h"
-#include "table/operation/operation.h"
+#include "glaive/progress.h"
+#include "table/manifest/location.h"
+#include "table/manifest/manifest.h"
 
 // How verbs that change rows of a snapshot get their change into the table.
 namespace glaive::dataset {
-
-// Publishes an operation that was read from this version of the dataset, and returns the version
-// that has it. `files` are synced first, and stay unless it is certain that no version refers to
-// them.
-arrow::Result<Dataset> CommitChange(const Dataset& dataset, table::Operation operation,
-                                    const ChangeOptions& options, NewFiles& files);
 
 // How often a change that another writer got in the way of is made again.
 struct Persistence {

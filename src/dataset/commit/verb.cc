@@ -55,6 +55,17 @@ arrow::Status MakeDurable(const CommitPlace& place, Change& change, BroughtFiles
   return brought.Take().Value(&options.files_to_sync);
 }
 
+arrow::Status Complete(const VersionOptions& options, table::CommitOptions& commit) {
+  ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));
+  for (const auto& [key, value] : PropertiesOf(options)) {
+    commit.transaction_properties.insert_or_assign(key, value);
+  }
+  if (options.progress && !commit.poll) {
+    commit.poll = [&options] { return options.progress({}); };
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Result<table::ManifestPtr> Publish(const CommitPlace& place, Change change,
                                           table::CommitOptions options) {
   BroughtFiles brought(place.table);
@@ -83,27 +94,21 @@ CommitPlace PlaceOf(const Dataset& dataset) {
   return {state.location, state.manifest, state.session};
 }
 
-arrow::Result<table::CommitOptions> CommitOptionsOf(const ChangeOptions& options) {
-  table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, Resolve(options.durability));
-  commit.transaction_properties = options.transaction_properties;
-  if (options.progress) commit.poll = [progress = options.progress] { return progress({}); };
-  return commit;
-}
-
 arrow::Result<Dataset> CommitVerb(const CommitPlace& place, Change change,
-                                  table::CommitOptions options, NewFiles* files) {
+                                  const VersionOptions& options, NewFiles* files,
+                                  table::CommitOptions details) {
+  ARROW_RETURN_NOT_OK(Complete(options, details));
   if (files != nullptr) {
-    options.files_to_sync.insert(options.files_to_sync.end(), files->paths().begin(),
+    details.files_to_sync.insert(details.files_to_sync.end(), files->paths().begin(),
                                  files->paths().end());
   }
-  const auto made = Publish(place, std::move(change), std::move(options));
+  const auto made = Publish(place, std::move(change), std::move(details));
   // Unless it is certain that no version refers to the files, they stay.
   const bool may_refer = made.ok() || KindOf(made.status()) == ErrorKind::kCommitUnknown;
   if (files != nullptr && may_refer) files->Keep();
   ARROW_RETURN_NOT_OK(made.status());
   // What could not be deleted is for the next one.
-  if (place.base != nullptr) static_cast<void>(CleanUpAfter(place.table, *made));
+  if (place.base != nullptr && place.cleans_up) static_cast<void>(CleanUpAfter(place.table, *made));
   return PublishedDataset(place.table, *made, place.session);
 }
 

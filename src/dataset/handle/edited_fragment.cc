@@ -2,7 +2,6 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/durability.h"
 #include "dataset/handle/fragment_state.h"
 
 namespace glaive::dataset {
@@ -11,15 +10,6 @@ arrow::Result<wire::DataFragment> FragmentOf(const Dataset& dataset, uint64_t id
   ARROW_ASSIGN_OR_RAISE(const auto fragment, dataset.GetFragment(id));
   if (!fragment) return InvalidInput("version {} has no fragment {}", dataset.version(), id);
   return fragment->state()->fragment;
-}
-
-arrow::Status HandOver(const Dataset& dataset, NewFiles& files, const ColumnOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const auto durability, Resolve(options.durability));
-  if (durability == table::Durability::kCommit && !files.paths().empty()) {
-    ARROW_RETURN_NOT_OK(dataset.state()->location.store->Sync(files.paths()));
-  }
-  files.Keep();
-  return arrow::Status::OK();
 }
 
 }  // namespace glaive::dataset

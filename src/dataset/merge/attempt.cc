@@ -60,7 +60,7 @@ class MergeAttempt {
         {.on = plan_.on,
          .first_of_each_key = options_.source_duplicates == SourceDuplicates::kFirstSeen,
          .only_in_target = options_.delete_not_matched_by_source && !options_.delete_condition,
-         .progress = options_.progress});
+         .progress = options_.version.progress});
   }
 
   arrow::Status ActOnMatches(std::vector<MatchedRow> matched) {
@@ -136,7 +136,8 @@ class MergeAttempt {
         for (const uint32_t position : passed) kept.push_back(part[position]);
         return arrow::Status::OK();
       }));
-      if (options_.progress) ARROW_RETURN_NOT_OK(options_.progress({.rows = pieces.done()}));
+      if (options_.version.progress)
+        ARROW_RETURN_NOT_OK(options_.version.progress({.rows = pieces.done()}));
     }
     rows = std::move(kept);
     return arrow::Status::OK();
@@ -164,7 +165,8 @@ class MergeAttempt {
     ScanUnits units(std::move(plan), [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
       const auto& values = static_cast<const arrow::UInt64Array&>(*batch->column(0));
       rows.insert(rows.end(), values.raw_values(), values.raw_values() + values.length());
-      return options_.progress ? options_.progress({.rows = rows.size()}) : arrow::Status::OK();
+      return options_.version.progress ? options_.version.progress({.rows = rows.size()})
+                                       : arrow::Status::OK();
     });
     ARROW_RETURN_NOT_OK(RunInOrder(ProcessExecutor(), budget, [&] { return units.Next(); }));
     return rows;
@@ -177,7 +179,7 @@ class MergeAttempt {
     ARROW_ASSIGN_OR_RAISE(
         WrittenFragments written,
         WriteMergedRows(snapshot_, rows, updated_, inserted_,
-                        {.version = plan_.version, .progress = options_.progress}));
+                        {.version = plan_.version, .progress = options_.version.progress}));
     std::vector<uint64_t> moved;
     for (const MatchedRow& row : updated_) moved.push_back(row.address);
     ARROW_RETURN_NOT_OK(CarryRowIds(snapshot_, moved, written.fragments));

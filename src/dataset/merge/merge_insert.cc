@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "dataset/commit/operation_conversion.h"
 #include "dataset/commit/retry.h"
+#include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/merge/attempt.h"
@@ -25,18 +26,17 @@ arrow::Result<MergeInsertResult> MergeInsert(const Dataset& dataset,
                                              const MergeInsertOptions& options) {
   // What cannot be is said before the source is read.
   ARROW_RETURN_NOT_OK(MergePlan::Make(dataset, *source->schema(), options).status());
-  ARROW_ASSIGN_OR_RAISE(const MergeSource rows, MergeSource::Read(source, options.progress));
+  ARROW_ASSIGN_OR_RAISE(const MergeSource rows,
+                        MergeSource::Read(source, options.version.progress));
   uint64_t num_attempts = 0;
   return dataset::Persist(
-      dataset, {options.conflict_retries, options.retry_timeout_ms, options.progress},
+      dataset, {options.conflict_retries, options.retry_timeout_ms, options.version.progress},
       [&](const Dataset& current) -> arrow::Result<MergeInsertResult> {
         ++num_attempts;
         ARROW_ASSIGN_OR_RAISE(StagedMerge staged, dataset::StageMerge(current, rows, options));
-        ARROW_ASSIGN_OR_RAISE(
-            Dataset after, dataset::CommitChange(current, std::move(staged.operation),
-                                                 {options.durability,
-                                                  options.transaction_properties, options.progress},
-                                                 staged.files));
+        ARROW_ASSIGN_OR_RAISE(Dataset after, dataset::CommitVerb(dataset::PlaceOf(current),
+                                                                 std::move(staged.operation),
+                                                                 options.version, &staged.files));
         staged.stats.num_attempts = num_attempts;
         return MergeInsertResult{std::move(after), staged.stats};
       });
@@ -45,21 +45,19 @@ arrow::Result<MergeInsertResult> MergeInsert(const Dataset& dataset,
 arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
                                                   std::shared_ptr<arrow::RecordBatchReader> source,
                                                   const MergeInsertOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(const table::Durability durability, dataset::Resolve(options.durability));
   ARROW_RETURN_NOT_OK(MergePlan::Make(dataset, *source->schema(), options).status());
-  ARROW_ASSIGN_OR_RAISE(const MergeSource rows, MergeSource::Read(source, options.progress));
+  ARROW_ASSIGN_OR_RAISE(const MergeSource rows,
+                        MergeSource::Read(source, options.version.progress));
   ARROW_ASSIGN_OR_RAISE(StagedMerge staged, dataset::StageMerge(dataset, rows, options));
   StagedMergeInsert result{.transaction = {.read_version = dataset.version(),
                                            .uuid = table::NewUuid(),
-                                           .properties = options.transaction_properties},
+                                           .properties = dataset::PropertiesOf(options.version)},
                            .stats = staged.stats};
   result.stats.num_attempts = 1;
   ARROW_ASSIGN_OR_RAISE(result.transaction.operation,
                         dataset::FromTable(table::Operation(std::move(staged.operation))));
-  if (durability == table::Durability::kCommit && !staged.files.paths().empty()) {
-    ARROW_RETURN_NOT_OK(dataset.state()->location.store->Sync(staged.files.paths()));
-  }
-  staged.files.Keep();
+  ARROW_RETURN_NOT_OK(dataset::HandOver(*dataset.state()->location.store, staged.files,
+                                        options.version.durability));
   return result;
 }
 
@@ -102,7 +100,8 @@ arrow::Result<std::string> AnalyzeMergeInsert(const Dataset& dataset,
                                               std::shared_ptr<arrow::RecordBatchReader> source,
                                               const MergeInsertOptions& options) {
   ARROW_ASSIGN_OR_RAISE(std::string text, ExplainMergeInsert(dataset, *source->schema(), options));
-  ARROW_ASSIGN_OR_RAISE(const MergeSource rows, MergeSource::Read(source, options.progress));
+  ARROW_ASSIGN_OR_RAISE(const MergeSource rows,
+                        MergeSource::Read(source, options.version.progress));
   ARROW_ASSIGN_OR_RAISE(const StagedMerge staged, dataset::StageMerge(dataset, rows, options));
   const MergeInsertStats& stats = staged.stats;
   const auto metrics = fmt::format(

@@ -8,6 +8,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "dataset/commit/retry.h"
+#include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/rows/deleted_rows.h"
 #include "dataset/scan/plan.h"
@@ -34,14 +35,13 @@ class DeleteAttempt {
     const uint64_t num_deleted_rows = rows_.size();
     ARROW_ASSIGN_OR_RAISE(
         Dataset after,
-        dataset::CommitChange(
-            dataset_,
+        dataset::CommitVerb(
+            dataset::PlaceOf(dataset_),
             table::Delete{.updated_fragments = std::move(hidden.updated_fragments),
                           .deleted_fragment_ids = std::move(hidden.removed_fragment_ids),
                           .predicate = predicate_text_,
                           .affected_rows = std::move(rows_)},
-            {options_.durability, options_.transaction_properties, options_.progress},
-            hidden.files));
+            options_.version, &hidden.files));
     return DeleteResult{std::move(after), num_deleted_rows};
   }
 
@@ -59,8 +59,8 @@ class DeleteAttempt {
         std::move(plan), [this](const std::shared_ptr<arrow::RecordBatch>& batch) {
           const auto& values = static_cast<const arrow::UInt64Array&>(*batch->column(0));
           rows_.insert(rows_.end(), values.raw_values(), values.raw_values() + values.length());
-          return options_.progress ? options_.progress({.rows = rows_.size()})
-                                   : arrow::Status::OK();
+          return options_.version.progress ? options_.version.progress({.rows = rows_.size()})
+                                           : arrow::Status::OK();
         });
     return RunInOrder(ProcessExecutor(), budget, [&] { return units.Next(); });
   }
@@ -78,7 +78,7 @@ class DeleteAttempt {
 arrow::Result<DeleteResult> Delete(const Dataset& dataset, const Predicate& predicate,
                                    const DeleteOptions& options) {
   return dataset::Persist(
-      dataset, {options.conflict_retries, options.retry_timeout_ms, options.progress},
+      dataset, {options.conflict_retries, options.retry_timeout_ms, options.version.progress},
       [&](const Dataset& current) { return DeleteAttempt(current, predicate, options).Run(); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
 #include "dataset/handle/fragment_state.h"
 #include "glaive/fragment_edit.h"
@@ -21,7 +22,7 @@ namespace {
 arrow::Result<std::optional<FragmentMetadata>> WithDeleted(const Dataset& dataset,
                                                            wire::DataFragment fragment,
                                                            table::DeletionVector more,
-                                                           const ColumnOptions& options) {
+                                                           const VersionOptions& options) {
   const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
   ARROW_ASSIGN_OR_RAISE(const uint64_t rows, read::PhysicalRows(snapshot, fragment));
   ARROW_ASSIGN_OR_RAISE(const auto before, read::Deletions(snapshot, fragment, rows));
@@ -38,7 +39,8 @@ arrow::Result<std::optional<FragmentMetadata>> WithDeleted(const Dataset& datase
   fragment.deletion_file->base_id.reset();
   dataset::NewFiles files(snapshot.location.store);
   files.Add(snapshot.location.Path(table::DeletionFilePath(fragment.id, *fragment.deletion_file)));
-  ARROW_RETURN_NOT_OK(dataset::HandOver(dataset, files, options));
+  ARROW_RETURN_NOT_OK(
+      dataset::HandOver(*dataset.state()->location.store, files, options.durability));
   return dataset::MakeFragmentMetadata(std::move(fragment));
 }
 
@@ -47,7 +49,7 @@ arrow::Result<std::optional<FragmentMetadata>> WithDeleted(const Dataset& datase
 arrow::Result<std::optional<FragmentMetadata>> DeleteFromFragment(const Dataset& dataset,
                                                                   uint64_t fragment_id,
                                                                   const Predicate& predicate,
-                                                                  const ColumnOptions& options) {
+                                                                  const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
   ScanOptions scan;
   scan.columns = {{"_rowaddr"}};
@@ -71,7 +73,7 @@ arrow::Result<std::optional<FragmentMetadata>> DeleteFromFragment(const Dataset&
 arrow::Result<std::optional<FragmentMetadata>> DeleteFragmentRows(const Dataset& dataset,
                                                                   uint64_t fragment_id,
                                                                   std::span<const uint64_t> offsets,
-                                                                  const ColumnOptions& options) {
+                                                                  const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset, fragment_id));
   std::vector<uint32_t> sorted;
   for (const uint64_t offset : offsets) {

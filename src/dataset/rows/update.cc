@@ -13,6 +13,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "dataset/commit/retry.h"
+#include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/storage_version.h"
 #include "dataset/rows/carrier.h"
@@ -179,11 +180,9 @@ class UpdateAttempt {
         .new_fragments = std::move(written.fragments),
         .fields_for_preserving_frag_bitmap = updater.ChangedFields(snapshot_.manifest->schema),
         .affected_rows = std::move(rows_)};
-    ARROW_ASSIGN_OR_RAISE(
-        Dataset after, dataset::CommitChange(dataset_, std::move(operation),
-                                             {options_.durability, options_.transaction_properties,
-                                              options_.progress},
-                                             written.files));
+    ARROW_ASSIGN_OR_RAISE(Dataset after,
+                          dataset::CommitVerb(dataset::PlaceOf(dataset_), std::move(operation),
+                                              options_.version, &written.files));
     return UpdateResult{std::move(after), num_rows};
   }
 
@@ -201,7 +200,7 @@ class UpdateAttempt {
     ARROW_ASSIGN_OR_RAISE(
         dataset::FragmentWriter writer,
         dataset::FragmentWriter::Make(snapshot_.location, snapshot_.manifest->schema,
-                                      {.version = version, .progress = options_.progress}));
+                                      {.version = version, .progress = options_.version.progress}));
     MemoryBudget budget(kBudget);
     dataset::ScanUnits units(std::move(plan), [&](const RecordBatchPtr& rows) -> arrow::Status {
       const int addresses = rows->num_columns() - 1;
@@ -247,12 +246,12 @@ arrow::Status CheckUpdate(const Dataset& dataset, std::span<const ColumnUpdate> 
 arrow::Result<UpdateResult> Update(const Dataset& dataset, std::span<const ColumnUpdate> updates,
                                    const std::optional<Predicate>& where,
                                    const UpdateOptions& options) {
-  return dataset::Persist(dataset,
-                          {options.conflict_retries, options.retry_timeout_ms, options.progress},
-                          [&](const Dataset& current) -> arrow::Result<UpdateResult> {
-                            ARROW_RETURN_NOT_OK(CheckSameTypes(dataset, current, updates));
-                            return UpdateAttempt(current, updates, where, options).Run();
-                          });
+  return dataset::Persist(
+      dataset, {options.conflict_retries, options.retry_timeout_ms, options.version.progress},
+      [&](const Dataset& current) -> arrow::Result<UpdateResult> {
+        ARROW_RETURN_NOT_OK(CheckSameTypes(dataset, current, updates));
+        return UpdateAttempt(current, updates, where, options).Run();
+      });
 }
 
 }  // namespace glaive

@@ -187,12 +187,6 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const Sta
   ARROW_ASSIGN_OR_RAISE(const auto writes, WritesOf(dataset, staged, options.reads, snapshots));
   ARROW_ASSIGN_OR_RAISE(const auto reads, ReadsOf(dataset, staged, options.row_reads, snapshots));
   const Dataset::State& state = *dataset.state();
-  ARROW_ASSIGN_OR_RAISE(
-      auto commit, dataset::CommitOptionsOf(
-                       {options.durability, options.transaction_properties, options.progress}));
-  if (options.commit_message) {
-    commit.transaction_properties[kCommitMessageKey] = *options.commit_message;
-  }
   std::set<uint64_t> fragments;
   for (const StagedColumns& columns : staged) fragments.insert(columns.fragment_id());
   for (const RowsRead& read : options.row_reads) fragments.insert(read.fragment_id);
@@ -200,7 +194,7 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const Sta
   table::MakeOperation make = [&](const table::ManifestPtr& latest) {
     return dataset::MakeColumnCommit(writes, reads, *latest, moves);
   };
-  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), std::move(commit));
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), options.version);
 }
 
 }  // namespace glaive

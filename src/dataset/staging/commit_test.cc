@@ -37,7 +37,7 @@ TEST(CommitColumnsTest, OneVersionOfNewColumns) {
   const Dataset dataset = MakeColumnTable();
   const auto made = CommitAll(
       dataset, {StageOk(dataset, 1, {{"y", {4, 5, 6}}}), StageOk(dataset, 0, {{"y", {1, 2, 3}}})},
-      {.transaction_properties = {{"job", "7"}}, .commit_message = "y for all"});
+      {.version = {.transaction_properties = {{"job", "7"}}, .commit_message = "y for all"}});
   ExpectOk(made);
   EXPECT_EQ(made->version(), 2);
   EXPECT_THAT(ReadColumn("y"), ElementsAre(1, 2, 3, 4, 5, 6));

@@ -14,6 +14,7 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
 #include "dataset/handle/schema_state.h"
 #include "dataset/staging/binding.h"
@@ -63,7 +64,7 @@ class Staging {
     }
     ARROW_RETURN_NOT_OK(columns.size() == 1 ? StageHere(columns.front()) : StageAll(columns));
     // Everything is the caller's from here on.
-    ARROW_RETURN_NOT_OK(dataset::HandOver(dataset_, files_, {.durability = options_.durability}));
+    ARROW_RETURN_NOT_OK(dataset::HandOver(*snapshot_.location.store, files_, options_.durability));
     return std::move(staged_);
   }
 

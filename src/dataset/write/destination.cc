@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
+#include "dataset/handle/durability.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/handle/storage_version.h"
 #include "dataset/handle/write_target_state.h"
@@ -153,6 +154,7 @@ arrow::Result<Destination> FileDestination(const WriteTarget& target, const Writ
 
 arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> stream,
                                      const Destination& destination, const WriteOptions& options) {
+  ARROW_RETURN_NOT_OK(Resolve(options.version.durability).status());  // before any work
   FileVersion version = destination.data_file_version;
   if (options.data_storage_version) {
     ARROW_ASSIGN_OR_RAISE(version, WritableVersion(*options.data_storage_version));
@@ -164,7 +166,7 @@ arrow::Result<WrittenRows> WriteRows(std::shared_ptr<arrow::RecordBatchReader> s
   const FragmentWriterOptions of_writer = {.limits = options.limits,
                                            .version = version,
                                            .folders = destination.folders,
-                                           .progress = options.progress,
+                                           .progress = options.version.progress,
                                            .events = options.fragment_events};
   ARROW_ASSIGN_OR_RAISE(
       WrittenFragments written,

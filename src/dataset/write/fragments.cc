@@ -36,12 +36,9 @@ arrow::Result<Written> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
   ARROW_ASSIGN_OR_RAISE(auto destination, dataset::FileDestination(place, options));
   options.fragment_events =
       Remembering(std::move(options.fragment_events), destination.written_for);
-  ARROW_ASSIGN_OR_RAISE(const table::Durability durability, dataset::Resolve(options.durability));
   ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), destination, options));
-  if (durability == table::Durability::kCommit && !rows.written.files.paths().empty()) {
-    ARROW_RETURN_NOT_OK(destination.table.store->Sync(rows.written.files.paths()));
-  }
-  rows.written.files.Keep();
+  ARROW_RETURN_NOT_OK(
+      dataset::HandOver(*destination.table.store, rows.written.files, options.version.durability));
   Written written{std::move(destination), std::move(rows.fields), {}};
   for (wire::DataFragment& fragment : rows.written.fragments) {
     written.fragments.push_back(
@@ -65,8 +62,7 @@ arrow::Result<Transaction> TransactionFor(std::shared_ptr<arrow::RecordBatchRead
   Transaction transaction;
   transaction.uuid = table::NewUuid();
   transaction.read_version = written.destination.version;
-  transaction.properties = options.transaction_properties;
-  if (options.commit_message) transaction.properties[kCommitMessageKey] = *options.commit_message;
+  transaction.properties = dataset::PropertiesOf(options.version);
   if (written.destination.mode == WriteMode::kAppend) {
     transaction.operation = operation::Append{std::move(written.fragments)};
     return transaction;

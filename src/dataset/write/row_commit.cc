@@ -43,11 +43,11 @@ arrow::Status CheckColumns(const std::vector<wire::Field>& table,
 
 class RowCommit {
  public:
-  RowCommit(const Destination& destination, WrittenRows& rows, const table::CommitOptions& commit,
+  RowCommit(const Destination& destination, WrittenRows& rows, const table::CommitOptions& details,
             const WriteOptions& options, Follow follow)
       : destination_(destination),
         rows_(rows),
-        commit_(commit),
+        details_(details),
         options_(options),
         follow_(follow) {}
 
@@ -58,12 +58,12 @@ class RowCommit {
     std::chrono::nanoseconds first_attempt{};
     for (uint32_t i = 0;; ++i) {
       auto made = CommitVerb({destination_.table, destination_.base, destination_.session},
-                             Operation(), commit_, &rows_.written.files);
+                             Operation(), options_.version, &rows_.written.files, details_);
       if (made.ok() || !MayFollow(made.status())) return made;
       const SteadyTime now = SteadyNow();
       if (i == persistence.conflict_retries || now >= deadline) return made;
       if (i == 0) first_attempt = now - start;
-      ARROW_RETURN_NOT_OK(WaitToTryAgain(i, first_attempt, deadline, options_.progress));
+      ARROW_RETURN_NOT_OK(WaitToTryAgain(i, first_attempt, deadline, options_.version.progress));
       ARROW_ASSIGN_OR_RAISE(const bool is_behind_newest, MoveToNewest());
       if (!is_behind_newest) return made;
     }
@@ -121,7 +121,7 @@ class RowCommit {
 
   Destination destination_;
   WrittenRows& rows_;
-  const table::CommitOptions& commit_;
+  const table::CommitOptions& details_;
   const WriteOptions& options_;
   const Follow follow_;
   bool was_outrun_ = false;  // by another who made the table
@@ -130,9 +130,9 @@ class RowCommit {
 }  // namespace
 
 arrow::Result<Dataset> CommitRows(const Destination& destination, WrittenRows& rows,
-                                  const table::CommitOptions& commit, const WriteOptions& options,
+                                  const table::CommitOptions& details, const WriteOptions& options,
                                   Follow follow) {
-  return RowCommit(destination, rows, commit, options, follow).Run();
+  return RowCommit(destination, rows, details, options, follow).Run();
 }
 
 }  // namespace glaive::dataset

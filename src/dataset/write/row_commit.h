@@ -17,12 +17,13 @@ enum class Follow : bool {
   kAlways,   // an overwrite takes the place of the newest version as well
 };
 
-// Publishes the rows as one version. Where others got in the way it is tried again, for as often
-// and as long as with the verbs that change rows: onto the newest version of the same table, if the
-// columns are still those that the files were written for, or onto the table that another writer
-// made in the meantime where none was there. Destroyed files are the rows' own.
+// Publishes the rows as one version, with the `details` of CommitVerb. Where others got in the way
+// it is tried again, for as often and as long as with the verbs that change rows: onto the newest
+// version of the same table, if the columns are still those that the files were written for, or
+// onto the table that another writer made in the meantime where none was there. Destroyed files are
+// the rows' own.
 arrow::Result<Dataset> CommitRows(const Destination& destination, WrittenRows& rows,
-                                  const table::CommitOptions& commit, const WriteOptions& options,
+                                  const table::CommitOptions& details, const WriteOptions& options,
                                   Follow follow);
 
 }  // namespace glaive::dataset

@@ -205,12 +205,12 @@ TEST_F(WriteStreamTest, CallbacksAreCalledByTheCaller) {
     WriteOptions options = {.mode = WriteMode::kOverwrite,
                             .limits = {.max_rows_per_file = 100},
                             .n_jobs = 3,
-                            .progress = [&](const Progress& progress) {
+                            .version = {.progress = [&](const Progress& progress) {
                               EXPECT_EQ(std::this_thread::get_id(), caller);
                               EXPECT_GE(progress.rows, last_rows);
                               last_rows = progress.rows;
                               return arrow::Status::OK();
-                            }};
+                            }}};
     const auto count = [&](int& calls) {
       return [&calls, caller](const FragmentMetadata&) {
         EXPECT_EQ(std::this_thread::get_id(), caller);
@@ -228,7 +228,7 @@ TEST_F(WriteStreamTest, CallbacksAreCalledByTheCaller) {
 
     for (auto* event : {&options.fragment_events.begin, &options.fragment_events.complete}) {
       WriteOptions stopped = options;
-      stopped.progress = nullptr;
+      stopped.version.progress = nullptr;
       auto& stopping = event == &options.fragment_events.begin ? stopped.fragment_events.begin
                                                                : stopped.fragment_events.complete;
       stopping = [](const FragmentMetadata&) { return arrow::Status::Invalid("enough"); };

@@ -11,25 +11,20 @@
 namespace glaive {
 namespace {
 
-constexpr const char* kCommitMessage = "__lance_commit_message";
-
 arrow::Result<WriteResult> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
                                    const dataset::Destination& destination,
                                    const WriteOptions& options, dataset::Follow follow) {
-  ARROW_ASSIGN_OR_RAISE(auto commit, dataset::CommitOptionsOf(
-                                         {options.durability, options.transaction_properties, {}}));
   ARROW_ASSIGN_OR_RAISE(auto rows, dataset::WriteRows(std::move(stream), destination, options));
-  if (options.commit_message)
-    commit.transaction_properties[kCommitMessage] = *options.commit_message;
+  table::CommitOptions commit;
   commit.naming_scheme =
       options.enable_v2_manifest_paths ? table::NamingScheme::kV2 : table::NamingScheme::kV1;
   commit.enable_stable_row_ids = options.enable_stable_row_ids;
   commit.data_file_version = rows.version;
   commit.initial_config = options.initial_config;
-  if (options.progress) {
+  if (options.version.progress) {
     commit.poll = [&] {
       const WriteSummary& summary = rows.written.summary;
-      return options.progress({.rows = summary.rows, .bytes = summary.bytes});
+      return options.version.progress({.rows = summary.rows, .bytes = summary.bytes});
     };
   }
 

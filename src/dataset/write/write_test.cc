@@ -239,7 +239,7 @@ TEST(WriteTest, AFailingOrStoppedWriteLeavesNothing) {
   EXPECT_THAT(io::MemoryStore()->ListRecursive(root), glaive::testing::IsOkAndHolds(IsEmpty()));
 
   WriteOptions stopped = small_files;
-  stopped.progress = [](const Progress& progress) {
+  stopped.version.progress = [](const Progress& progress) {
     return progress.rows >= 300 ? arrow::Status::Cancelled("enough") : arrow::Status::OK();
   };
   EXPECT_EQ(WriteDataset(std::make_shared<FailingReader>(5), Uri(), stopped).status().message(),

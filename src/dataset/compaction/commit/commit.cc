@@ -6,7 +6,6 @@
 #include "dataset/compaction/commit/commit.h"
 #include "dataset/compaction/commit/rewrite.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/durability.h"
 #include "dataset/handle/fragment_state.h"
 #include "dataset/write/summary.h"
 #include "glaive/compaction.h"
@@ -42,19 +41,19 @@ void AddTasks(std::span<const RewriteResult> results, const dataset::RewriteComm
   }
 }
 
-arrow::Result<table::CommitOptions> OptionsOfCommit(const CompactionOptions& options,
-                                                    std::span<const RewriteResult> results) {
+// Progress is told what the tasks wrote.
+table::CommitOptions DetailsOf(const ProgressCallback& progress,
+                               std::span<const RewriteResult> results) {
   table::CommitOptions commit;
-  ARROW_ASSIGN_OR_RAISE(commit.durability, dataset::Resolve(options.durability));
-  if (!options.progress) return commit;
+  if (!progress) return commit;
   WriteSummary written;
   for (const RewriteResult& result : results) written += result.summary;
-  commit.poll = [&options, written, num_tasks = results.size()] {
-    return options.progress({.rows = written.rows,
-                             .total_rows = written.rows,
-                             .bytes = written.bytes,
-                             .tasks = num_tasks,
-                             .total_tasks = num_tasks});
+  commit.poll = [&progress, written, num_tasks = results.size()] {
+    return progress({.rows = written.rows,
+                     .total_rows = written.rows,
+                     .bytes = written.bytes,
+                     .tasks = num_tasks,
+                     .total_tasks = num_tasks});
   };
   return commit;
 }
@@ -73,12 +72,12 @@ arrow::Result<CompactionResult> dataset::CommitCompaction(const Dataset& dataset
                                                           ResultsOf whose) {
   CompactionResult result = {.dataset = dataset};
   if (results.empty()) return result;
-  ARROW_ASSIGN_OR_RAISE(const table::CommitOptions commit, OptionsOfCommit(options, results));
   ARROW_ASSIGN_OR_RAISE(auto rewrite, dataset::RewriteCommit::Make(dataset, results));
   table::MakeOperation make = [&](const table::ManifestPtr& latest) {
     return rewrite.MakeOperation(latest);
   };
-  auto made = dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), commit);
+  auto made = dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), options.version,
+                                  nullptr, DetailsOf(options.version.progress, results));
   if (rewrite.leaves_all()) {
     if (whose == ResultsOf::kThisCall) rewrite.RemoveUseless();
     if (!options.partial) return made.status();

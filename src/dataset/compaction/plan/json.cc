@@ -81,8 +81,8 @@ Json OptionsJson(const CompactionOptions& options) {
   if (options.memory_limit) json["memory_limit"] = *options.memory_limit;
   if (options.max_page_bytes) json["max_page_bytes"] = *options.max_page_bytes;
   if (options.data_cache_bytes) json["data_cache_bytes"] = *options.data_cache_bytes;
-  if (options.durability != Durability::kDefault) {
-    json["durability"] = options.durability == Durability::kNone ? "none" : "commit";
+  if (options.version.durability != Durability::kDefault) {
+    json["durability"] = options.version.durability == Durability::kNone ? "none" : "commit";
   }
   return json;
 }
@@ -115,7 +115,7 @@ CompactionOptions OptionsFrom(const Json& json) {
   std::optional<std::string> durability;
   Read(json, "durability", durability);
   if (durability) {
-    options.durability = *durability == "none" ? Durability::kNone : Durability::kCommit;
+    options.version.durability = *durability == "none" ? Durability::kNone : Durability::kCommit;
   }
   return options;
 }

@@ -63,7 +63,7 @@ arrow::Result<std::vector<SourceFragment>> Survey(const Dataset& dataset,
     if (*options.rewrite_small_pages) {
       ARROW_ASSIGN_OR_RAISE(source.has_small_pages,
                             dataset::HasSmallPages(dataset, fragment, limits));
-      if (options.progress) ARROW_RETURN_NOT_OK(options.progress({}));
+      if (options.version.progress) ARROW_RETURN_NOT_OK(options.version.progress({}));
     }
     if (options.target_bytes_per_fragment) {
       return dataset::RequireSizes(fragment, fields, "target_bytes_per_fragment");
@@ -83,7 +83,7 @@ arrow::Result<std::vector<CompactionTask>> MakeTasks(const Dataset& dataset,
   const table::Manifest& manifest = *dataset.state()->manifest;
   const LiveFields fields(manifest.schema);
   CompactionOptions of_task = options;
-  of_task.progress = nullptr;
+  of_task.version.progress = nullptr;
   std::vector<CompactionTask> made;
   for (const TaskMembers& members : tasks) {
     CompactionTask& task = made.emplace_back();

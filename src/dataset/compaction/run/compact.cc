@@ -99,7 +99,7 @@ class SettledRun {
 
   CompactionRun Run() && {
     const CompactionOptions& options = surveyed_.plan.options;
-    run_ = RunTasks(dataset_, surveyed_.plan, options.progress);
+    run_ = RunTasks(dataset_, surveyed_.plan, options.version.progress);
     const bool is_whole = run_.status.ok() && run_.left.empty();
     if (is_whole && options.look_ahead && GoesByBytes(options) && !HasLimits(options)) {
       run_.status = Settle();
@@ -130,7 +130,7 @@ class SettledRun {
     CompactionPlan plan = {.read_version = surveyed_.plan.read_version,
                            .options = surveyed_.plan.options};
     ARROW_ASSIGN_OR_RAISE(plan.tasks, MakeTasks(dataset_, added, plan.options));
-    CompactionRun run = RunTasks(dataset_, plan, plan.options.progress);
+    CompactionRun run = RunTasks(dataset_, plan, plan.options.version.progress);
     if (!run.status.ok() || !run.left.empty()) {
       const NewFiles unused = NewFilesOf(run.results, dataset_.state()->location);
       ARROW_RETURN_NOT_OK(run.status);

@@ -267,11 +267,11 @@ TEST(CompactionTest, TasksMayRunElsewhereAndSideBySide) {
   uint64_t tasks_seen = 0;
   const auto threads = CompactFiles(other, {.target_rows_per_fragment = 100,
                                             .num_threads = 3,
-                                            .progress =
-                                                [&](const Progress& progress) {
-                                                  tasks_seen = progress.total_tasks;
-                                                  return arrow::Status::OK();
-                                                }})
+                                            .version = {.progress =
+                                                            [&](const Progress& progress) {
+                                                              tasks_seen = progress.total_tasks;
+                                                              return arrow::Status::OK();
+                                                            }}})
                            .ValueOrDie();
   EXPECT_EQ(tasks_seen, 5u);
   EXPECT_TRUE(ReadAll(threads.dataset)->Equals(*ReadAll(other)));

@@ -121,15 +121,16 @@ class TaskWriter {
                                                            .planned_rows = planned_rows,
                                                            .mode = *options_.mode,
                                                            .scan = scan_,
-                                                           .progress = options_.progress}));
-    ARROW_ASSIGN_OR_RAISE(auto written, copied ? arrow::Result(std::move(*copied))
-                                               : WriteRows(source_, scan_,
-                                                           {.limits = limits,
-                                                            .version = version_,
-                                                            .planned_rows = planned_rows,
-                                                            .keep_slices = true,
-                                                            .total_rows = num_rows_,
-                                                            .progress = options_.progress}));
+                                                           .progress = options_.version.progress}));
+    ARROW_ASSIGN_OR_RAISE(auto written, copied
+                                            ? arrow::Result(std::move(*copied))
+                                            : WriteRows(source_, scan_,
+                                                        {.limits = limits,
+                                                         .version = version_,
+                                                         .planned_rows = planned_rows,
+                                                         .keep_slices = true,
+                                                         .total_rows = num_rows_,
+                                                         .progress = options_.version.progress}));
     if (written.summary.rows != num_rows_) {
       return Internal("{} rows of {} were rewritten", written.summary.rows, num_rows_);
     }
@@ -176,7 +177,7 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   ARROW_RETURN_NOT_OK(dataset::CheckCanRewrite(manifest));
   ARROW_ASSIGN_OR_RAISE(const auto resolved, dataset::ResolveOptions(options, source.config()));
   ARROW_RETURN_NOT_OK(dataset::CheckCanDefer(manifest, resolved));
-  ARROW_ASSIGN_OR_RAISE(const auto durability, dataset::Resolve(resolved.durability));
+  ARROW_RETURN_NOT_OK(dataset::Resolve(resolved.version.durability).status());  // before any work
   FileVersion version = manifest.data_file_version;
   if (resolved.data_storage_version) {
     ARROW_ASSIGN_OR_RAISE(version, dataset::WritableVersion(*resolved.data_storage_version));
@@ -195,10 +196,8 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   const TaskWriter writer(source, sources, std::move(described), resolved, version);
   ARROW_ASSIGN_OR_RAISE(auto written, writer.Write());
   ARROW_RETURN_NOT_OK(lineage.GiveTo(written.fragments));
-  if (durability == table::Durability::kCommit && !written.files.paths().empty()) {
-    ARROW_RETURN_NOT_OK(source.state()->location.store->Sync(written.files.paths()));
-  }
-  written.files.Keep();
+  ARROW_RETURN_NOT_OK(dataset::HandOver(*source.state()->location.store, written.files,
+                                        resolved.version.durability));
 
   RewriteResult result = {.read_version = source.version(), .summary = written.summary};
   result.metrics = {.fragments_removed = sources.size(),

@@ -209,7 +209,7 @@ TEST_F(PageCopyTest, ACopyCanBeBrokenOff) {
   for (int last = 0; last < 5; ++last) {
     calls = 0;
     CompactionOptions options;
-    options.progress = [&](const Progress&) {
+    options.version.progress = [&](const Progress&) {
       return ++calls > last ? arrow::Status::Cancelled("enough") : arrow::Status::OK();
     };
     const auto result = ExecuteCompaction(dataset, plan.tasks.at(0), options);

@@ -86,7 +86,7 @@ class TaskRunner {
 
   arrow::Status RunTask(size_t index, const ProgressCallback& progress) {
     CompactionOptions options = options_;
-    options.progress = progress;
+    options.version.progress = progress;
     ARROW_ASSIGN_OR_RAISE(auto result, ExecuteCompaction(dataset_, plan_.tasks[index], options));
     rows_done_ += result.summary.rows;
     bytes_done_ += result.summary.bytes;
