@@ -5,7 +5,7 @@
 #include <arrow/record_batch.h>
 
 #include "bytes.h"
-#include "glaive/file.h"
+#include "glaive/files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   glaive::fuzz::PutFile("/fuzz.lance", data, size);

@@ -1,4 +1,4 @@
-#include "glaive/canary.h"
+#include "glaive/maintain.h"
 
 #include <vector>
 

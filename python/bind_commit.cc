@@ -16,7 +16,7 @@
 #include <arrow/record_batch.h>
 
 #include "glaive/session.h"
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 
 #include "arrow_exchange.h"
 #include "bind_version_options.h"

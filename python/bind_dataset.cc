@@ -11,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "glaive/history.h"
+#include "glaive/schema.h"
 #include "glaive/session.h"
 
 #include "arrow_exchange.h"
@@ -53,10 +54,11 @@ void BindDataset(nb::module_& m) {
       .def_prop_ro("uri", &Dataset::uri)
       .def_prop_ro("version", &Dataset::version)
       .def("is_same_version_as", &IsSameVersion, "other"_a)
-      .def_prop_ro("timestamp_ns", &Dataset::timestamp_ns)
+      .def_prop_ro("timestamp_ns",
+                   [](const Dataset& dataset) { return VersionInfoOf(dataset).timestamp_ns; })
       .def_prop_ro("schema", [](const Dataset& dataset) { return ToPython(dataset.schema()); })
       .def_prop_ro("data_storage_version", &Dataset::data_storage_version)
-      .def_prop_ro("max_field_id", &Dataset::max_field_id)
+      .def_prop_ro("max_field_id", &MaxFieldId)
       .def_prop_ro("has_stable_row_ids", &Dataset::has_stable_row_ids)
       .def_prop_ro("config", &Dataset::config)
       .def_prop_ro("table_metadata", &Dataset::table_metadata)
@@ -65,13 +67,13 @@ void BindDataset(nb::module_& m) {
       .def_prop_ro("num_fragments", &Dataset::num_fragments)
       .def("fragments",
            [](const Dataset& dataset) { return Call().Run([&] { return dataset.Fragments(); }); })
-      .def("fragment_ids", &Dataset::FragmentIds)
+      .def("fragment_ids", &FragmentIds)
       .def("count_small_fragments", &CountSmallFragments, "min_rows"_a)
-      .def("position_of", &Dataset::PositionOf, "id"_a)
+      .def("position_of", &PositionOf, "id"_a)
       .def(
           "fragment_at",
           [](const Dataset& dataset, uint64_t position) {
-            return Call().Run([&] { return dataset.FragmentAt(position); });
+            return Call().Run([&] { return FragmentAt(dataset, position); });
           },
           "position"_a)
       .def(
@@ -80,12 +82,11 @@ void BindDataset(nb::module_& m) {
             return Call().Run([&] { return dataset.GetFragment(id); });
           },
           "id"_a)
-      .def("latest_version",
-           [](const Dataset& dataset) {
-             return Call().Run([&] { return dataset.LatestVersion(); });
-           })
+      .def(
+          "latest_version",
+          [](const Dataset& dataset) { return Call().Run([&] { return LatestVersion(dataset); }); })
       .def("versions",
-           [](const Dataset& dataset) { return Call().Run([&] { return dataset.Versions(); }); })
+           [](const Dataset& dataset) { return Call().Run([&] { return Versions(dataset); }); })
       .def("version_info", &VersionInfoOf)
       .def(
           "read_version_info",

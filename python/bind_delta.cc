@@ -1,4 +1,4 @@
-#include "glaive/delta.h"
+#include "glaive/scan.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>

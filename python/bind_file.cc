@@ -1,4 +1,4 @@
-#include "glaive/file.h"
+#include "glaive/files.h"
 
 #include <memory>
 #include <string>

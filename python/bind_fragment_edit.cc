@@ -1,4 +1,4 @@
-#include "glaive/fragment_edit.h"
+#include "glaive/columns.h"
 
 #include <memory>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "glaive/merge_insert.h"
+#include "glaive/rows.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "glaive/operation.h"
+#include "glaive/commit.h"
 
 #include <string>
 #include <utility>

@@ -139,13 +139,21 @@ void BindRefs(nb::module_& m) {
       "open_reference",
       [](const std::string& uri, const PythonReference& reference,
          std::shared_ptr<Session> session) {
-        return Call().Run([&] { return Open(uri, ToReference(reference), std::move(session)); });
+        return Call().Run([&]() -> arrow::Result<Dataset> {
+          OpenOptions options{.session = std::move(session)};
+          if (const auto* number = std::get_if<uint64_t>(&reference)) {
+            options.version = *number;
+            return Dataset::Open(uri, options);
+          }
+          ARROW_ASSIGN_OR_RAISE(const Dataset newest, Dataset::Open(uri, options));
+          return newest.Checkout(ToReference(reference));
+        });
       },
       "uri"_a, "reference"_a, "session"_a.none());
   m.def(
       "checkout",
       [](const Dataset& dataset, const PythonReference& reference) {
-        return Call().Run([&] { return Checkout(dataset, ToReference(reference)); });
+        return Call().Run([&] { return dataset.Checkout(ToReference(reference)); });
       },
       "dataset"_a, "reference"_a);
   m.def(

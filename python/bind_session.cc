@@ -3,7 +3,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include "glaive/io_stats.h"
 #include "glaive/session.h"
 
 #include "bindings.h"

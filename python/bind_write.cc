@@ -1,3 +1,4 @@
+#include "glaive/rows.h"
 #include "glaive/write.h"
 
 #include <memory>
@@ -16,7 +17,6 @@
 
 #include "glaive/scan.h"
 #include "glaive/session.h"
-#include "glaive/write_target.h"
 
 #include "arrow_exchange.h"
 #include "bind_version_options.h"

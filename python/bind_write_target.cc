@@ -1,4 +1,4 @@
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 
 #include <map>
 #include <memory>

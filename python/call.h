@@ -9,7 +9,7 @@
 #include <nanobind/nanobind.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
 #include "bind_error.h"
 

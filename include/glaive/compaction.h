@@ -14,24 +14,32 @@
 #include "glaive/version_options.h"
 #include "glaive/write.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const CompactionPlan plan, PlanCompaction(dataset));
+//     std::vector<RewriteResult> results;
+//     for (const CompactionTask& task : plan.tasks) {  // on any machine
+//       ARROW_ASSIGN_OR_RAISE(results.emplace_back(), ExecuteCompaction(dataset, task));
+//     }
+//     ARROW_ASSIGN_OR_RAISE(const CompactionResult done, CommitCompaction(dataset, results));
 namespace glaive {
 
 enum class CompactionMode : uint8_t { kReencode, kTryBinaryCopy, kForceBinaryCopy };
 
-/// What is absent is taken from the table's config, key `lance.compaction.NAME` (of the mode,
-/// `lance.compaction.compaction_mode`), then from the defaults.
+/// An absent option takes its value from the table's config, key `lance.compaction.NAME` (for the
+/// mode, `lance.compaction.compaction_mode`), else the default.
 struct CompactionOptions {
   std::optional<uint64_t> target_rows_per_fragment;  ///< 1024 * 1024
-  /// Beside the rows: a fragment of so many bytes is large enough, and new ones are cut near this.
-  /// For tables of large rows, which never reach a number of them. Bytes are those of data files.
+  /// A fragment with this many bytes is large enough even if it has few rows, and new fragments end
+  /// near this size. Meant for tables with large rows. Counts the bytes of data files.
   std::optional<uint64_t> target_bytes_per_fragment;
-  /// Also rewrites fragments whose columns are cut into more than twice the pages that a write
-  /// would make, where these are below 32 MiB. Reads footers. false
+  /// Also rewrites fragments with small pages: more than twice as many as a write would make, and
+  /// below 32 MiB each. Reads footers. Default: false.
   std::optional<bool> rewrite_small_pages;
-  /// Bytes that all tasks together may hold, on all threads: open and encoded pages, batches
-  /// decoded and read ahead. Where data_cache_bytes and num_threads would take more, pages end
-  /// earlier, and fewer tasks run at once. A row that is larger is still rewritten. At least
-  /// 64 MiB. No limit but theirs.
+  /// Bytes that all tasks together may hold: open and encoded pages, decoded batches, batches read
+  /// ahead. If data_cache_bytes and num_threads would need more, pages end earlier and fewer tasks
+  /// run at once. A row that is larger than the limit is still rewritten. At least 64 MiB. Default:
+  /// no limit.
   std::optional<uint64_t> memory_limit;
   std::optional<uint64_t> max_rows_per_group;
   std::optional<uint64_t> max_bytes_per_file;
@@ -46,18 +54,19 @@ struct CompactionOptions {
   std::optional<uint64_t> max_source_fragments;
   std::optional<uint64_t> max_source_rows;
   std::optional<uint64_t> max_source_bytes;
-  /// Indices are to follow later, by a record of where rows went, which is not built: Unsupported
-  /// for a table with indices or stable row ids, where there is something to record. false
+  /// Leaves the indices to a later remap, which would need a record of the moved rows. Not built:
+  /// Unsupported for a table with indices or stable row ids. Default: false.
   std::optional<bool> defer_index_remap;
   std::vector<uint64_t> excluded_fragment_ids;
-  /// New fragments lie behind all others, and there some would be joined by a second run. Their
-  /// tasks are joined at once, so that a second run is empty; such a task is not of adjacent
-  /// fragments. Without it, and without a byte option, tasks are pylance's.
+  /// New fragments come after all others, where a second run would join some of them. With this
+  /// option the first run joins their tasks, so that a second run finds nothing to do; such a task
+  /// has fragments that are not adjacent. Without it, and without byte options, the tasks are those
+  /// of pylance.
   bool look_ahead = true;
   std::optional<std::string> data_storage_version;
-  /// Commits what can be, whatever becomes of the other tasks: those that fail, or that other
-  /// writers were faster than, are told in CompactionResult::left. Without it a task that fails
-  /// ends the call, and so does it that no task is left to commit.
+  /// Commits all tasks that succeed. CompactionResult::left lists the tasks that failed or met a
+  /// conflict. Without this option the first failed task ends the call, and so does a plan of which
+  /// no task can be committed.
   bool partial = false;
   VersionOptions version;
 };
@@ -69,7 +78,7 @@ struct CompactionMetrics {
   uint64_t files_added = 0;
 };
 
-/// Fragments to be rewritten together, in order. A value that travels as JSON, pylance's.
+/// Fragments to rewrite together, in order. The JSON is that of pylance.
 struct CompactionTask {
   uint64_t read_version = 0;
   std::vector<FragmentMetadata> fragments;
@@ -88,7 +97,7 @@ struct CompactionPlan {
   static arrow::Result<CompactionPlan> FromJson(std::string_view json);
 };
 
-/// What the tasks of a plan hold at a time, beside what was there before and the largest row.
+/// Memory that the tasks of a plan hold at one time, in addition to the largest row.
 struct CompactionMemory {
   uint64_t tasks_at_once = 0;     ///< num_threads, as far as memory_limit has room for them
   uint64_t page_bytes = 0;        ///< of open pages, of all tasks together; in memory twice
@@ -98,7 +107,7 @@ struct CompactionMemory {
 };
 CompactionMemory MemoryOf(const CompactionPlan& plan);
 
-/// What one task wrote, for the commit.
+/// The result of one task, for the commit.
 struct RewriteResult {
   uint64_t read_version = 0;
   CompactionMetrics metrics;
@@ -110,7 +119,7 @@ struct RewriteResult {
   static arrow::Result<RewriteResult> FromJson(std::string_view json);
 };
 
-/// A task that did not become part of the version. Its files are removed.
+/// A task that was not committed. Its files are removed.
 struct LeftTask {
   std::vector<uint64_t> fragment_ids;  ///< that it was to replace
   arrow::Status reason;
@@ -123,25 +132,26 @@ struct CompactionResult {
   std::vector<LeftTask> left;
 };
 
-/// Chooses what to rewrite. Pure but for the manifest of `dataset`.
+/// Chooses the fragments to rewrite. Reads the manifest only, and footers with
+/// `rewrite_small_pages`.
 arrow::Result<CompactionPlan> PlanCompaction(const Dataset& dataset,
                                              const CompactionOptions& options = {});
 
-/// Rewrites one task's rows, in order, without its deleted ones. Commits nothing; on failure its
-/// files are removed. `options` are usually the task's own.
+/// Rewrites the live rows of one task, in order. Commits nothing. Removes its files if it fails.
+/// `options` are usually those of the task.
 arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const CompactionTask& task,
                                                const CompactionOptions& options = {});
 
-/// Puts the new fragments in the place of the old, as one version. Rows that were deleted or moved
-/// by an update since the tasks read them are deleted in the new fragments too. A task one of whose
-/// fragments got other values, or was rewritten by another, is left. Errors: CommitConflict where
-/// no task can be committed, as when the results are committed already (that one is not retryable),
-/// or where Overwrite or Restore came between; InvalidInput for results of another table.
+/// Replaces the old fragments by the new ones, as one version. Rows that another writer deleted or
+/// updated since the tasks read them are deleted in the new fragments too. A task is left out if
+/// another writer changed values in one of its fragments or rewrote one. Errors: CommitConflict if
+/// no task can be committed, which is not retryable if the results are committed already, or if an
+/// Overwrite or a Restore came between; InvalidInput for results of another table.
 arrow::Result<CompactionResult> CommitCompaction(const Dataset& dataset,
                                                  std::span<const RewriteResult> results,
                                                  const CompactionOptions& options = {});
 
-/// Plan, execute, commit. Without tasks the dataset is returned as it is.
+/// Plans, executes and commits. Returns the dataset unchanged if there is no task.
 arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
                                              const CompactionOptions& options = {});
 

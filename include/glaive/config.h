@@ -13,6 +13,11 @@
 #include "glaive/version_options.h"
 #include "glaive/write.h"
 
+// Example:
+//
+//     const MetadataEdit edit = {.entries = {{"lance.auto_cleanup.interval", "20"}}};
+//     ARROW_ASSIGN_OR_RAISE(const Dataset configured, UpdateConfig(dataset, edit));
+//     for (const DatasetBasePath& base : BasePaths(configured)) std::cout << base.path << "\n";
 namespace glaive {
 
 /// A change of a map of strings.
@@ -27,7 +32,7 @@ struct MetadataEdit {
 arrow::Result<Dataset> UpdateConfig(const Dataset& dataset, const MetadataEdit& edit,
                                     const VersionOptions& options = {});
 
-/// What users note of a table; no engine reads it.
+/// Notes of users about a table. No engine reads them.
 arrow::Result<Dataset> UpdateTableMetadata(const Dataset& dataset, const MetadataEdit& edit,
                                            const VersionOptions& options = {});
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <arrow/result.h>
@@ -14,18 +16,32 @@
 #include "glaive/error.h"
 #include "glaive/fragment.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const Dataset table, Dataset::Open("/data/images.lance"));
+//     ARROW_ASSIGN_OR_RAISE(const uint64_t count, table.CountRows());
+//     std::cout << "version " << table.version() << " has " << count << " rows\n";
+//     ARROW_ASSIGN_OR_RAISE(const Dataset tagged, table.Checkout(TagName{"release"}));
 namespace glaive {
+
+struct Access;
+namespace dataset {
+struct DatasetState;
+}
 
 class Session;
 
-/// An entry of a table's history.
-struct VersionInfo {
-  uint64_t version = 0;
-  int64_t timestamp_ns = 0;  ///< since the Unix epoch, UTC
-  std::map<std::string, std::string> metadata;
+struct TagName {
+  std::string name;
 };
+struct BranchVersion {
+  std::optional<std::string> branch;  ///< absent or "main": the table's own line of versions
+  std::optional<uint64_t> version;    ///< absent: the newest
+};
+/// Which version is meant. A bare number counts on the branch of the handle.
+using Reference = std::variant<uint64_t, TagName, BranchVersion>;
 
-/// Which version of a table to open, and with what.
+/// Options of Dataset::Open.
 struct OpenOptions {
   std::optional<uint64_t> version;   ///< the newest when absent
   std::shared_ptr<Session> session;  ///< the process-wide one when null
@@ -41,81 +57,50 @@ struct DatasetSummary {
   uint64_t data_file_bytes = 0;  ///< of the data files that say how large they are
 };
 
-/// One version of a Lance table: an immutable handle that is cheap to copy and safe to use from any
-/// number of threads. Reading and planning use this version, whatever is committed meanwhile; the
-/// verbs that change a table (write.h, delete.h, compaction.h) return a new Dataset.
+/// One version of a Lance table. A Dataset is immutable, cheap to copy, and safe to use from any
+/// number of threads. Reads use this version, also after other versions were committed. Functions
+/// that change the table (write.h, rows.h, columns.h, compaction.h) return a new Dataset.
 class Dataset {
  public:
   /// Opens a table by path, `file://` or `memory://` URI.
   ///
-  /// Errors: NotFound ("... was not found") where there is no table or no such version; Corrupt for
-  /// a damaged manifest; Unsupported for other schemes and for tables that need features which this
-  /// build lacks, naming them.
+  /// Errors: NotFound ("... was not found") if the table or the version does not exist; Corrupt for
+  /// a damaged manifest; Unsupported for other URI schemes, and for tables that need features which
+  /// this build lacks, with their names.
   static arrow::Result<Dataset> Open(std::string_view uri, const OpenOptions& options = {});
 
   const std::string& uri() const;
   uint64_t version() const;
-  int64_t timestamp_ns() const;
   std::shared_ptr<arrow::Schema> schema() const;
   std::string data_storage_version() const;  ///< "2.2": what new files are written as
-  int32_t max_field_id() const;
   bool has_stable_row_ids() const;
   const std::map<std::string, std::string>& config() const;
   const std::map<std::string, std::string>& table_metadata() const;
 
-  /// Rows that a scan returns. Reads nothing where the manifest says it.
+  /// The number of live rows. Reads files only if the manifest lacks the counts.
   arrow::Result<uint64_t> CountRows() const;
 
   DatasetSummary summary() const;
 
-  /// Fragments in order of their ids; parsed as they are asked for.
   uint64_t num_fragments() const;
+  /// In order of their ids.
   arrow::Result<std::vector<FragmentMetadata>> Fragments() const;
-  std::vector<uint64_t> FragmentIds() const;
   /// Nothing for an id that this version does not have.
   arrow::Result<std::optional<FragmentMetadata>> GetFragment(uint64_t id) const;
-  /// The position of an id in that order; nothing for one that this version does not have.
-  std::optional<uint64_t> PositionOf(uint64_t id) const;
-  /// By that position. Errors: InvalidInput at num_fragments() and beyond.
-  arrow::Result<FragmentMetadata> FragmentAt(uint64_t position) const;
 
-  /// The version that is newest now, by a look at the store.
-  arrow::Result<uint64_t> LatestVersion() const;
-  arrow::Result<std::vector<VersionInfo>> Versions() const;  ///< ascending
+  /// Another version of this branch. Errors: NotFound.
   arrow::Result<Dataset> Checkout(uint64_t version) const;
+  /// Another version, of any branch. Errors: NotFound for a version, tag or branch that is not
+  /// there.
+  arrow::Result<Dataset> Checkout(const Reference& reference) const;
+  /// The newest version of this branch.
   arrow::Result<Dataset> CheckoutLatest() const;
 
-  /// For the engine's own files; its type is not part of the API.
-  struct State;
-  const std::shared_ptr<const State>& state() const { return state_; }
-  explicit Dataset(std::shared_ptr<const State> state);
-
  private:
-  std::shared_ptr<const State> state_;
+  friend struct Access;
+  explicit Dataset(std::shared_ptr<const dataset::DatasetState> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<const dataset::DatasetState> state_;
 };
-
-/// The transaction that made `version`: its id, operation name and properties.
-struct TransactionInfo {
-  uint64_t read_version = 0;
-  std::string uuid;
-  std::string operation;  ///< "Append", "Overwrite", ...
-  std::map<std::string, std::string> properties;
-};
-/// Nothing where the version does not say. Errors: NotFound for a version that is not there.
-arrow::Result<std::optional<TransactionInfo>> ReadTransaction(const Dataset& dataset,
-                                                              uint64_t version);
-
-/// The handle's own entry of the history; reads nothing.
-VersionInfo VersionInfoOf(const Dataset& dataset);
-
-/// Another entry of the history, whose manifest is read. Errors: NotFound for a version that is not
-/// there, or no longer.
-arrow::Result<VersionInfo> ReadVersionInfo(const Dataset& dataset, uint64_t version);
-
-/// The numbers of the history, ascending; reads no manifest.
-arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset);
-
-/// Fragments of fewer rows, deleted ones included.
-uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows);
 
 }  // namespace glaive

@@ -5,11 +5,25 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const auto fragments, dataset.Fragments());
+//     for (const FragmentMetadata& fragment : fragments) {
+//       std::cout << fragment.id() << ": " << fragment.num_rows() << " rows\n";
+//     }
 namespace glaive {
+
+struct Access;
+namespace dataset {
+struct FragmentMetadataState;
+}
+
+class Dataset;
 
 /// A data file of a fragment, as the manifest lists it.
 struct DataFileInfo {
@@ -31,7 +45,7 @@ struct DeletionFileInfo {
   std::string path;  ///< relative to the table's root
 };
 
-/// A file whose values take the place of a fragment's own in some rows of some fields.
+/// A file with other values for some rows of some fields of a fragment.
 struct OverlayFile {
   DataFileInfo data_file;
   /// Physical rows covered, ascending; the n-th has the n-th value of the file's column. One list
@@ -41,7 +55,7 @@ struct OverlayFile {
   std::optional<uint64_t> committed_version;  ///< absent before the commit
 };
 
-/// The version whose WriteTarget a fragment was written for, by what made it.
+/// The version of the WriteTarget for which a fragment was written.
 struct WrittenFor {
   uint64_t version = 0;
   std::string transaction;  ///< its uuid
@@ -49,11 +63,11 @@ struct WrittenFor {
   bool operator==(const WrittenFor&) const = default;
 };
 
-/// One fragment's entry in a manifest, or what a worker wrote for one that is not committed yet
-/// (id 0). An immutable value, cheap to copy.
+/// The entry of a fragment in a manifest, or of a written fragment that is not committed yet (id
+/// 0). Immutable and cheap to copy.
 class FragmentMetadata {
  public:
-  /// The JSON that pylance's FragmentMetadata.to_json() gives, as text.
+  /// The JSON of pylance's FragmentMetadata.to_json().
   static arrow::Result<FragmentMetadata> FromJson(std::string_view json);
   std::string ToJson() const;
 
@@ -63,23 +77,34 @@ class FragmentMetadata {
   uint64_t num_rows() const { return physical_rows() - num_deletions(); }
   std::vector<DataFileInfo> files() const;
   std::optional<DeletionFileInfo> deletion_file() const;
-  /// Oldest first: where two cover a cell, the later one counts.
+  /// Oldest first. If two overlays cover a value, the later one counts.
   arrow::Result<std::vector<OverlayFile>> overlays() const;
-  /// Absent where it was written for a handle or a URI, and once it is committed.
+  /// Absent if the fragment was written for a handle or a URI, or is committed.
   std::optional<WrittenFor> written_for() const;
-  /// Whether ToJson() tells no more than id, rows, files and what it was written for: nothing is
-  /// deleted or overlaid, and the rows have no ids or versions of their own.
+  /// Whether the fragment has no deletion file, no overlays, and no row ids or row versions of its
+  /// own.
   bool has_files_only() const;
 
   bool operator==(const FragmentMetadata& other) const;
 
-  /// For the engine's own files; its type is not part of the API.
-  struct State;
-  const std::shared_ptr<const State>& state() const { return state_; }
-  explicit FragmentMetadata(std::shared_ptr<const State> state);
-
  private:
-  std::shared_ptr<const State> state_;
+  friend struct Access;
+  explicit FragmentMetadata(std::shared_ptr<const dataset::FragmentMetadataState> state)
+      : state_(std::move(state)) {}
+
+  std::shared_ptr<const dataset::FragmentMetadataState> state_;
 };
+
+/// The ids of a version's fragments, ascending. Parses none of them.
+std::vector<uint64_t> FragmentIds(const Dataset& dataset);
+
+/// The position of an id in that order; nothing for an id that the version does not have.
+std::optional<uint64_t> PositionOf(const Dataset& dataset, uint64_t id);
+
+/// The fragment at such a position. Errors: InvalidInput at num_fragments() and beyond.
+arrow::Result<FragmentMetadata> FragmentAt(const Dataset& dataset, uint64_t position);
+
+/// The number of fragments with fewer rows than `min_rows`, deleted rows included.
+uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows);
 
 }  // namespace glaive

@@ -10,11 +10,52 @@
 
 #include "glaive/dataset.h"
 #include "glaive/fragment.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const auto entries, History(dataset, {.limit = 10}));
+//     for (const HistoryEntry& entry : entries) {
+//       std::cout << entry.version << " " << entry.operation << " " << entry.message << "\n";
+//     }
 namespace glaive {
 
-/// A version and what it changed.
+/// An entry of a table's history.
+struct VersionInfo {
+  uint64_t version = 0;
+  int64_t timestamp_ns = 0;  ///< since the Unix epoch, UTC
+  std::map<std::string, std::string> metadata;
+};
+
+/// The number of the version that is newest now, by a look at the store.
+arrow::Result<uint64_t> LatestVersion(const Dataset& dataset);
+
+/// All versions of the branch that are still there, ascending. Reads their manifests.
+arrow::Result<std::vector<VersionInfo>> Versions(const Dataset& dataset);
+
+/// Id, operation name and properties of a transaction.
+struct TransactionInfo {
+  uint64_t read_version = 0;
+  std::string uuid;
+  std::string operation;  ///< "Append", "Overwrite", ...
+  std::map<std::string, std::string> properties;
+};
+/// The transaction that made `version`; nothing if the version has no record of it. Errors:
+/// NotFound for a version that does not exist.
+arrow::Result<std::optional<TransactionInfo>> ReadTransaction(const Dataset& dataset,
+                                                              uint64_t version);
+
+/// The history entry of the handle's version. Reads nothing.
+VersionInfo VersionInfoOf(const Dataset& dataset);
+
+/// The history entry of another version; reads its manifest. Errors: NotFound for a version that
+/// does not exist.
+arrow::Result<VersionInfo> ReadVersionInfo(const Dataset& dataset, uint64_t version);
+
+/// The numbers of all versions, ascending. Reads no manifest.
+arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset);
+
+/// A version and its changes.
 struct HistoryEntry {
   uint64_t version = 0;
   int64_t timestamp_ns = 0;  ///< since the Unix epoch, UTC
@@ -24,8 +65,8 @@ struct HistoryEntry {
   std::map<std::string, std::string> properties;  ///< of the transaction
   uint64_t num_rows = 0;  ///< here and below as manifests count them; those of old writers do not
   uint64_t num_fragments = 0;
-  /// Against the version before it that is still there; nothing for the oldest. A row that is moved
-  /// (an update, a compaction) counts as removed and as added.
+  /// Compared with the previous version that still exists; absent for the oldest one. A moved row
+  /// (by an update or a compaction) counts as removed and as added.
   std::optional<uint64_t> rows_added;
   std::optional<uint64_t> rows_removed;
   uint64_t fragments_added = 0;
@@ -75,11 +116,12 @@ struct TableDiff {
   std::vector<ValueChange> schema_metadata;
 };
 
-/// What is different between two versions, of one table as a rule: by ids, not by values.
+/// The differences between two versions, usually of one table. Compares ids, not values.
 arrow::Result<TableDiff> Diff(const Dataset& before, const Dataset& after);
 
-/// Whether two handles are on one version of one table. A table that was dropped and made anew is
-/// another one, even where URI and number are the same. Nothing is read.
+/// Whether two handles are on the same version of the same table. A table that was dropped and
+/// created again is another table, even if its URI and the version number are the same. Reads
+/// nothing.
 bool IsSameVersion(const Dataset& one, const Dataset& other);
 
 }  // namespace glaive

@@ -13,8 +13,11 @@
 #include "glaive/version_options.h"
 #include "glaive/write.h"
 
-/// Indices that other engines built. They are kept right and not used: docs/indices.md tells what
-/// each verb does to them.
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const std::vector<Index> indices, ListIndices(dataset));
+//     for (const Index& index : indices) std::cout << index.name << ": " << index.type << "\n";
+//     ARROW_ASSIGN_OR_RAISE(const Dataset without, DropIndex(dataset, "label_idx"));
 namespace glaive {
 
 /// A part of an index, in a folder of its own.

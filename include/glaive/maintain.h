@@ -3,44 +3,76 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <arrow/result.h>
 
-#include "glaive/canary.h"
 #include "glaive/compaction.h"
 #include "glaive/dataset.h"
-#include "glaive/maintenance.h"
-#include "glaive/progress.h"
+#include "glaive/retention.h"
 #include "glaive/version_options.h"
 #include "glaive/write.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const MaintenanceReport report,
+//                           Maintain(dataset, {.retain_versions = 20, .dry_run = true}));
+//     std::cout << report.compaction.done.fragments << " fragments would be joined\n";
 namespace glaive {
+
+/// Rows that are equal before and after a compaction.
+struct CanaryReport {
+  uint64_t rows = 0;           ///< compared, value by value
+  uint64_t old_fragments = 0;  ///< whose rows these are
+  uint64_t new_fragments = 0;
+};
+
+/// Commits the results of tasks to a detached version, which no reader of the table sees, and
+/// compares it with the version that the tasks read: the schema, the rows in order, stable row ids
+/// and row versions, and the other fragments. Reads everything from the store, not from a cache.
+/// Removes the detached version in any case; the files of the results stay.
+///
+/// Errors: Corrupt for the first row that differs, with the new file and both values; Unsupported
+/// for a table whose manifests have names of the older scheme, which has no detached versions.
+arrow::Result<CanaryReport> CheckRewrites(const Dataset& dataset,
+                                          std::span<const RewriteResult> results,
+                                          const ProgressCallback& progress = {});
+
+struct CheckedCompaction {
+  CompactionResult compaction;
+  CanaryReport canary;
+};
+
+/// CompactFiles with CheckRewrites before the commit. If the check fails, the call makes no version
+/// and leaves no file.
+arrow::Result<CheckedCompaction> CompactWithCanary(const Dataset& dataset,
+                                                   const CompactionOptions& options = {});
 
 struct MaintenanceOptions {
   bool compact = true;
   bool clean_up = true;  ///< old versions, and the files that only they refer to
   bool sweep = true;     ///< files that no version refers to
 
-  /// Its limits on sources hold for the whole run. Of its `version` the durability counts alone,
-  /// where that of the run is the default.
+  /// Its limits of sources apply to the whole run. Of its `version` only the durability counts, and
+  /// only if `version` of the run has the default.
   CompactionOptions compaction;
   bool canary = false;  ///< CheckRewrites before each commit
-  /// No task, and no removal of files, begins later than this after the call began. What has begun
-  /// goes on to its end.
+  /// No task and no removal of files begins later than this after the start of the call. Tasks that
+  /// have begun are completed.
   std::optional<uint64_t> time_limit_ns;
-  /// Tasks that ended are committed, and the rest is planned anew, when so much time has passed.
+  /// After this time the run commits the finished tasks and plans the rest again.
   uint64_t commit_interval_ns = uint64_t{60} * 1'000'000'000;
 
-  /// Versions go as in CleanupOptions; tagged ones are passed over. Where neither is given, as the
-  /// table's config `lance.auto_cleanup.*` says; where that says nothing, when 14 days old.
-  /// `retain_versions` alone is a floor: so many stay, and of the others those that are young by
-  /// the config's age, or else by that of 14 days.
+  /// The versions to remove, as in CleanupOptions; tagged versions stay. If neither is given, the
+  /// table's config `lance.auto_cleanup.*` counts, else versions older than 14 days go. With
+  /// `retain_versions` alone, that many versions stay, and of the others those that are younger
+  /// than the age in the config, or than 14 days.
   std::optional<uint64_t> older_than_ns;
   std::optional<uint64_t> retain_versions;
   std::optional<uint64_t> delete_rate_limit;  ///< files a second
-  /// Files that no version refers to go when they are so old. Younger ones may be a writer's who
-  /// has not committed yet: with less than the format's seven days, be sure that there is none.
+  /// The age at which unverified files go. Younger files may belong to a writer that has not
+  /// committed yet: choose less than the seven days of the format only if no writer is active.
   uint64_t orphan_age_ns = CleanupOptions{}.unverified_age_ns;
 
   bool dry_run = false;  ///< nothing is written and nothing removed: the report tells what would be
@@ -66,7 +98,7 @@ struct StepReport {
   double seconds = 0;
 };
 
-/// What tasks of a compaction read.
+/// The input of compaction tasks.
 struct CompactionLoad {
   uint64_t tasks = 0;
   uint64_t fragments = 0;
@@ -105,17 +137,17 @@ struct MaintenanceReport {
   double seconds = 0;
 };
 
-/// Keeps a table, or the branch of the handle, in order: joins small fragments of the newest
-/// version, then removes old versions, then files that nobody refers to. Safe beside readers and
-/// writers. What has ended stays done, whatever becomes of the rest: a conflict leaves its tasks to
-/// the next run; an interruption or a failure ends the run, and the report says so.
+/// Maintains a table, or the branch of the handle: compacts the newest version, then removes old
+/// versions, then unverified files. Safe beside readers and writers. Finished steps stay done. A
+/// conflict leaves its tasks to the next run; an interruption or a failure ends the run. The report
+/// has the outcome of each step.
 ///
-/// Errors: InvalidInput for options that cannot be; whatever keeps the newest version from being
-/// opened. All that goes wrong later is in the report.
+/// Errors: InvalidInput for invalid options; errors of opening the newest version. Later errors are
+/// in the report.
 arrow::Result<MaintenanceReport> Maintain(const Dataset& dataset,
                                           const MaintenanceOptions& options = {});
 
-/// The first interruption or failure of the steps; OK where there was none.
+/// The first interruption or failure of a step; OK if there was none.
 arrow::Status StatusOf(const MaintenanceReport& report);
 
 }  // namespace glaive

@@ -13,6 +13,12 @@
 #include "glaive/version_options.h"
 #include "glaive/write.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const RepairPlan plan, PlanRepair("/data/images.lance"));
+//     for (const RepairStep& step : plan.steps) std::cout << step.reason << "\n";
+//     ARROW_ASSIGN_OR_RAISE(const auto repaired, Repair("/data/images.lance", plan));
+//     ARROW_ASSIGN_OR_RAISE(const FileSurvey survey, SurveyFiles("/data/images.lance"));
 namespace glaive {
 
 class Session;
@@ -37,9 +43,9 @@ struct RepairStep {
 struct RepairPlan {
   uint64_t version = 0;  ///< the newest readable one, which the fragments are of; 0: none is there
   std::vector<RepairStep> steps;
-  /// What is wrong and is not for a repair to change: damage in older versions, say.
+  /// Faults that a repair does not change, for example damage in older versions.
   std::vector<std::string> left_alone;
-  /// What the store failed to read, so that nobody knows whether it is damaged.
+  /// Files that the store failed to read, so that their state is not known.
   std::vector<std::string> unread;
 };
 
@@ -53,9 +59,9 @@ struct RepairOptions {
   VersionOptions version;  ///< of all versions that it makes
 };
 
-/// What has to be done for the newest version to be readable whole. Changes nothing. A fragment is
-/// in the plan only if its files are provably unreadable (missing, or Corrupt when read), never for
-/// an I/O error or something that this build does not know.
+/// Plans the changes that make the newest version readable as a whole. Changes nothing. A fragment
+/// is in the plan only if its files are provably unreadable (missing, or Corrupt when read), never
+/// for an I/O error or something that this build does not know.
 ///
 /// A creator of a table of V1 names that is at work looks like one that died: call this while there
 /// is none.
@@ -68,5 +74,55 @@ arrow::Result<RepairPlan> PlanRepair(std::string_view uri, const RepairOptions& 
 /// against concurrent writers as a delete does. Nothing is returned where the plan has no version.
 arrow::Result<std::optional<Dataset>> Repair(std::string_view uri, const RepairPlan& plan,
                                              const RepairOptions& options = {});
+
+class Session;
+
+enum class TableFileKind : uint8_t {
+  kData,         ///< data/, with what lies beside a data file
+  kDeletions,    ///< _deletions/
+  kTransaction,  ///< _transactions/
+  kIndex,        ///< _indices/
+  kTemporary,    ///< a name under which a writer had begun a file
+};
+
+/// A file of a table that no version refers to.
+struct OrphanFile {
+  std::string path;  ///< relative to the table's root
+  TableFileKind kind = TableFileKind::kData;
+  uint64_t size_bytes = 0;
+  std::optional<int64_t> modified_ns;  ///< since the Unix epoch, where the store tells
+  /// Younger than seven days, so that a writer that is still at work may be about to refer to it.
+  bool is_recent = true;
+};
+
+/// A file that some version refers to and that is not there.
+struct MissingFile {
+  std::string path;
+  std::string version;  ///< "7", "7 of branch dev", ...: one of those that refer to it
+};
+
+struct FileSurvey {
+  std::vector<OrphanFile> orphans;   ///< ascending by path
+  std::vector<MissingFile> missing;  ///< those that would lie under the table's root
+  uint64_t num_files = 0;            ///< looked at
+  uint64_t num_versions = 0;         ///< whose references were followed: see below
+};
+
+struct SurveyOptions {
+  /// Cached versions are not read again; the process-wide session when null. Adds nothing to it,
+  /// because a pass over all versions would evict the entries of others.
+  std::shared_ptr<Session> session;
+  ProgressCallback progress;
+};
+
+/// Compares the files below the root of a table with the files of its versions: all versions that
+/// are there, tagged or not, detached ones, and those of its branches. Files are listed before
+/// versions, so a file that is committed meanwhile is no orphan. Tables elsewhere that use these
+/// files, for example shallow clones, are not known here.
+///
+/// Errors: NotFound where there is no table; InvalidInput for a branch's folder (ask about its
+/// table); Corrupt or Unsupported when some version cannot be read, since what it refers to is then
+/// not known.
+arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const SurveyOptions& options = {});
 
 }  // namespace glaive

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
@@ -11,7 +12,18 @@
 
 #include "glaive/dataset.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const TableSchema fields, SchemaOf(dataset));
+//     for (const FieldInfo& field : fields.fields()) {
+//       std::cout << field.id << " " << field.field->name() << "\n";
+//     }
 namespace glaive {
+
+struct Access;
+namespace dataset {
+struct TableSchemaState;
+}
 
 /// A field of a table. Its id stays when it is renamed or moved, and is never given again.
 struct FieldInfo {
@@ -20,31 +32,33 @@ struct FieldInfo {
   std::vector<FieldInfo> children;  ///< of a struct its fields, of a list its item
 };
 
-/// A schema whose fields have their ids: what an operation that changes columns is told, and what
-/// workers give to whom commits for them. An immutable value, cheap to copy.
+/// A schema with field ids. Operations that change columns have one, and workers send one to the
+/// process that commits. Immutable and cheap to copy.
 class TableSchema {
  public:
-  /// Ids are given in pre-order from 0 on, as for a new table.
+  /// Assigns ids from 0 on in pre-order, as for a new table.
   static arrow::Result<TableSchema> FromArrow(const arrow::Schema& schema);
-  /// What Serialize gave, maybe in another process. Errors: Corrupt.
+  /// Reads the bytes of Serialize. Errors: Corrupt.
   static arrow::Result<TableSchema> Parse(std::string_view bytes);
   std::string Serialize() const;
 
-  /// With what is below them, in the schema's order.
+  /// The top-level fields with their children, in the order of the schema.
   std::vector<FieldInfo> fields() const;
   const std::shared_ptr<arrow::Schema>& arrow_schema() const;
 
   bool operator==(const TableSchema& other) const;
 
-  /// For the engine's own files; its type is not part of the API.
-  struct State;
-  const std::shared_ptr<const State>& state() const { return state_; }
-  explicit TableSchema(std::shared_ptr<const State> state);
-
  private:
-  std::shared_ptr<const State> state_;
+  friend struct Access;
+  explicit TableSchema(std::shared_ptr<const dataset::TableSchemaState> state)
+      : state_(std::move(state)) {}
+
+  std::shared_ptr<const dataset::TableSchemaState> state_;
 };
 
 arrow::Result<TableSchema> SchemaOf(const Dataset& dataset);
+
+/// The highest field id that the table ever gave.
+int32_t MaxFieldId(const Dataset& dataset);
 
 }  // namespace glaive

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,10 +9,18 @@
 #include <vector>
 
 #include <arrow/result.h>
+#include <arrow/type_fwd.h>
 
+#include "glaive/dataset.h"
 #include "glaive/error.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const VerifyReport report,
+//                           Verify("/data/images.lance", {.sample = 0.1}));
+//     for (const Finding& finding : report.findings) std::cout << finding.message << "\n";
+//     ARROW_ASSIGN_OR_RAISE(const TableContent content, ContentOf(dataset));
 namespace glaive {
 
 class Session;
@@ -30,8 +39,7 @@ struct VerifyOptions {
   double sample = 1;
   std::optional<uint32_t> jobs;  ///< threads; GLAIVE_CPU_THREADS when absent
   bool survey_files = true;      ///< look for files that are missing or that nothing refers to
-  /// For that search alone, as in SurveyOptions. What is checked is read from the store: bytes that
-  /// somebody read before prove nothing about it.
+  /// For that search alone, as in SurveyOptions. The check itself reads everything from the store.
   std::shared_ptr<Session> session;
   ProgressCallback progress;
 };
@@ -74,8 +82,61 @@ struct VerifyReport {
 };
 
 /// Checks a version of a table, and the manifests and files of all of them, as far as `options`
-/// say. What is wrong, or cannot be read, is in the report; only what keeps the check itself from
-/// being made is an error: NotFound for no such table or version, Cancelled, OutOfMemory.
+/// say. Faults, and files that cannot be read, are in the report; only what keeps the check itself
+/// from being made is an error: NotFound for no such table or version, Cancelled, OutOfMemory.
 arrow::Result<VerifyReport> Verify(std::string_view uri, const VerifyOptions& options = {});
+
+/// A hash of rows that does not depend on their order, nor on how they are cut into batches: equal
+/// rows give equal hashes, other rows other ones but for a chance of about 2^-64. Values count, in
+/// order of the columns; of types only what the values show, so that a string is a string whatever
+/// the width of its offsets.
+struct RowHash {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  bool operator==(const RowHash&) const = default;
+  std::string ToString() const;  ///< 32 hex digits
+};
+
+/// The rows of a fragment.
+struct FragmentContent {
+  uint64_t id = 0;
+  uint64_t num_rows = 0;
+  RowHash rows;     ///< of the values of all columns
+  RowHash row_ids;  ///< of the values and the row ids
+};
+
+/// A version as a reader sees it.
+struct TableContent {
+  uint64_t version = 0;
+  std::shared_ptr<arrow::Schema> schema;
+  uint64_t num_rows = 0;
+  RowHash rows;
+  std::vector<FragmentContent> fragments;  ///< ascending by id; those without rows are left out
+};
+
+/// Reads all of a version.
+arrow::Result<TableContent> ContentOf(const Dataset& dataset,
+                                      const ProgressCallback& progress = {});
+
+/// The same of rows that come from elsewhere, such as another engine. The last two columns have to
+/// be _rowid and _rowaddr.
+arrow::Result<TableContent> ContentOf(arrow::RecordBatchReader& rows, uint64_t version,
+                                      const ProgressCallback& progress = {});
+
+/// What is different, a line for each; empty where nothing is. With `by_fragment`, fragments and
+/// row ids have to be the same ones too, as for one table read by two engines.
+std::vector<std::string> Compare(const TableContent& a, const TableContent& b, bool by_fragment);
+
+/// What happens when a commit meets another one that was made after the version it was read from:
+/// the whole policy, as the engine follows it.
+struct ConflictMatrix {
+  std::vector<std::string> operations;  ///< "Append", ...
+  /// One string for each operation of ours, with a letter for each of theirs.
+  std::vector<std::string> rules;
+  std::map<char, std::string> meanings;  ///< of the letters
+};
+
+ConflictMatrix Conflicts();
 
 }  // namespace glaive

@@ -1,22 +1,42 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
-#include "glaive/progress.h"
+#include <arrow/status.h>
 
+// Example:
+//
+//     const VersionOptions options = {.durability = Durability::kCommit,
+//                                     .commit_message = "nightly load"};
+//     ARROW_ASSIGN_OR_RAISE(const Dataset restored, Restore(dataset, options));
 namespace glaive {
 
-/// kCommit: a version that was reported is on stable storage, data and names. kNone: as the system
-/// gets to it, which is what pylance does. GLAIVE_DURABILITY=none|commit sets the default.
+/// The progress of a long call. A total is 0 if it is not known.
+struct Progress {
+  uint64_t rows = 0;
+  uint64_t total_rows = 0;
+  uint64_t bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t tasks = 0;  ///< of a compaction: tasks finished
+  uint64_t total_tasks = 0;
+};
+
+/// Called from time to time on the thread of the caller. An error that it returns ends the call
+/// with that error, after unfinished files were removed.
+using ProgressCallback = std::function<arrow::Status(const Progress&)>;
+
+/// kCommit: data and names of a version are on stable storage before the call returns. kNone: the
+/// system writes them later, as with pylance. GLAIVE_DURABILITY=none|commit sets the default.
 enum class Durability : uint8_t { kDefault, kNone, kCommit };
 
-/// Property of a transaction under which its message is kept.
+/// The key of the commit message among the properties of a transaction.
 inline constexpr const char* kCommitMessageKey = "__lance_commit_message";
 
-/// Options that every call takes which makes a version:
+/// Options of every call that makes a version:
 ///
 ///     DropColumns(dataset, columns, {.commit_message = "nobody reads these"});
 ///     Delete(dataset, {"a < 5"}, {.version = {.durability = Durability::kNone}});

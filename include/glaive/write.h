@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <arrow/result.h>
@@ -16,9 +17,20 @@
 #include "glaive/dataset.h"
 #include "glaive/version_options.h"
 
+// Example:
+//
+//     ARROW_ASSIGN_OR_RAISE(const WriteResult written,
+//                           WriteDataset(rows, "/data/images.lance", {.n_jobs = 4}));
+//     ARROW_ASSIGN_OR_RAISE(const WriteTarget target, WriteTargetOf(written.dataset));
+//     const std::string bytes = target.Serialize();  // for workers, which call WriteFragments
 namespace glaive {
 
-/// A place besides the table's own folder where its files may lie.
+struct Access;
+namespace dataset {
+struct WriteTargetState;
+}
+
+/// A base path: a folder for files of a table outside of its own folder.
 struct DatasetBasePath {
   uint32_t id = 0;  ///< 0, of a base to be added: one is chosen
   std::optional<std::string> name;
@@ -31,21 +43,21 @@ struct DatasetBasePath {
 
 enum class WriteMode : uint8_t { kCreate, kAppend, kOverwrite };
 
-/// Limits of files and pages. Bytes are those of the rows before encoding.
+/// Limits of files and pages. Counts bytes of rows before they are encoded.
 struct FileLimits {
   uint64_t max_rows_per_file = 1024 * 1024;
   uint64_t max_bytes_per_file = uint64_t{90} << 30;
-  /// A page ends when its next row would pass this.
+  /// A page ends before the row that would exceed this.
   uint64_t max_page_bytes = uint64_t{256} << 20;
-  /// The largest open page ends when all open ones together would pass this.
+  /// The largest open page ends before all open pages together exceed this.
   uint64_t data_cache_bytes = uint64_t{256} << 20;
-  /// Ends pages that hold 8 MiB or more after so many rows. Absent, or pylance's inert default
-  /// 1024: no such limit.
+  /// Ends pages of 8 MiB or more after this many rows. Absent, or 1024 (pylance's default, which
+  /// has no effect): no limit.
   std::optional<uint64_t> max_rows_per_group;
 };
 
-/// Told of each fragment that a write begins and completes, on the thread that made the call. Ids
-/// are not given yet. An error that one returns ends the call with that error.
+/// Called for each fragment that a write begins and completes, on the thread of the caller. The
+/// fragments have no ids yet. An error that a function returns ends the call with that error.
 struct FragmentEvents {
   std::function<arrow::Status(const FragmentMetadata&)> begin;
   std::function<arrow::Status(const FragmentMetadata&)> complete;
@@ -54,13 +66,13 @@ struct FragmentEvents {
 struct WriteOptions {
   WriteMode mode = WriteMode::kCreate;
   FileLimits limits;
-  /// How many files may be written at a time. Absent or 1: one after the other. Rows that may be
-  /// read from anywhere (ReadTable, ReadDataset) are cut into at most so many partitions of equal
-  /// bytes, none below 32 MiB or one full file, each with its part of data_cache_bytes; of any
-  /// other stream the files stay as they would be, and are finished while the next ones are filled.
-  /// Never more than n_jobs - 1 files more than without, in order of the rows, and one version.
-  /// At most max(GLAIVE_CPU_THREADS, GLAIVE_IO_THREADS) are written at once, and GLAIVE_CPU_THREADS
-  /// of them encoded; the others wait for the store.
+  /// The number of files to write at one time; absent or 1: one after the other. Rows with random
+  /// access (ReadTable, ReadDataset) are cut into at most this many partitions of equal bytes, each
+  /// of at least 32 MiB or one full file and with its part of data_cache_bytes. Files of other
+  /// streams are the same as without n_jobs; they are finished while the next ones are filled. The
+  /// rows keep their order, the write makes one version, and at most n_jobs - 1 files more. At most
+  /// max(GLAIVE_CPU_THREADS, GLAIVE_IO_THREADS) files are written at once, and GLAIVE_CPU_THREADS
+  /// of them are encoded; the others wait for the store.
   std::optional<int64_t> n_jobs;
   std::optional<std::string> data_storage_version;  ///< "2.1", "2.2", "stable"; the table's own, or
                                                     ///< 2.2 for a new one, when absent
@@ -68,17 +80,17 @@ struct WriteOptions {
   bool enable_stable_row_ids = false;               ///< only for a new table
   std::map<std::string, std::string> initial_config;  ///< only for a new table
   std::vector<DatasetBasePath> initial_bases;         ///< only in mode kCreate
-  /// Bases by name or path, which take turns at the new files; the table's own URI is its own
-  /// folder, which gets them all when this is empty.
+  /// Base paths for the new files, by name or path, used in turn. The URI of the table names its
+  /// own folder, which gets all files when this is empty.
   std::vector<std::string> target_bases;
-  /// All bases of the table take turns; true: its own folder first.
+  /// Uses all base paths of the table in turn; true: its own folder too, first.
   std::optional<bool> target_all_bases;
   std::shared_ptr<Session> session;
   VersionOptions version;
   FragmentEvents fragment_events;
 };
 
-/// Which limit ended how many pages.
+/// The number of pages that each limit ended.
 struct PageCounts {
   uint64_t total = 0;
   uint64_t by_page_bytes = 0;
@@ -100,25 +112,27 @@ struct WriteResult {
   WriteSummary summary;
 };
 
-/// Streams that a write with n_jobs may cut: of the rows of a table in memory, of all rows of a
+/// Streams that a write with n_jobs can cut: the rows of a table in memory, and all rows of a
 /// version.
 std::shared_ptr<arrow::RecordBatchReader> ReadTable(std::shared_ptr<arrow::Table> table);
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ReadDataset(const Dataset& dataset);
 
-/// Writes a stream as a new table, behind the rows of a table, or in place of them, as one version.
-/// Appending to what is not there creates it. A call that fails leaves no version and no file.
+/// Writes a stream as a new table, after the rows of a table, or instead of them, as one version.
+/// An append to a table that does not exist creates it. A call that fails leaves no version and no
+/// file.
 ///
-/// Errors: AlreadyExists when creating over a table; InvalidInput for a schema that does not fit;
-/// Unsupported for types and options not built, by name; CommitConflict when another writer got in
-/// the way of an overwrite; an error of `stream` as it is. What fails in a partition (n_jobs) names
-/// it: "partition 2 (first row 5000, 2500 rows): ...", with the error itself as the cause.
+/// Errors: AlreadyExists if kCreate meets a table; InvalidInput for a schema that does not fit;
+/// Unsupported, with the name, for types and options that are not built; CommitConflict if another
+/// writer conflicts with an overwrite; an error of `stream` unchanged. The error of a partition
+/// (n_jobs) names it, "partition 2 (first row 5000, 2500 rows): ...", and has the original error as
+/// its cause.
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         std::string_view uri, const WriteOptions& options = {});
-/// The same onto an open handle, whose schema and version are taken as they are.
+/// The same with an open handle, which has the schema and the version to write for.
 arrow::Result<WriteResult> WriteDataset(std::shared_ptr<arrow::RecordBatchReader> stream,
                                         const Dataset& dataset, const WriteOptions& options);
 
-/// Writes the files only. Nothing is committed; the fragments (id 0) are for a later commit.
+/// Writes the files without a commit. The fragments (id 0) are for a later commit.
 arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
     std::shared_ptr<arrow::RecordBatchReader> stream, std::string_view uri,
     const WriteOptions& options = {});
@@ -126,23 +140,77 @@ arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
     std::shared_ptr<arrow::RecordBatchReader> stream, const Dataset& dataset,
     const WriteOptions& options = {});
 
-struct DeleteOptions {
-  uint32_t conflict_retries = 10;
-  uint64_t retry_timeout_ms = 30'000;
-  VersionOptions version;
+/// The part of a version that writers of rows need: the URI and the number of the version, the
+/// fields with their ids, the version of the data files, and the base paths. It has no fragments,
+/// so its size does not grow with the table. A worker that receives one reads no manifest.
+/// Immutable and cheap to copy.
+class WriteTarget {
+ public:
+  /// Reads the bytes of Serialize. Errors: Corrupt for other bytes.
+  static arrow::Result<WriteTarget> Parse(std::string_view bytes);
+  /// Compressed: some ten thousand columns take less than 64 KiB, unless they have long and varied
+  /// names or metadata.
+  std::string Serialize() const;
+
+  const std::string& uri() const;  ///< as other processes of the machine find it
+  uint64_t version() const;
+  /// The transaction that made the version. It distinguishes the version from one of another table
+  /// with the same number.
+  const std::string& transaction_uuid() const;
+  const std::shared_ptr<arrow::Schema>& schema() const;
+  std::string data_storage_version() const;  ///< "2.2"
+  bool has_stable_row_ids() const;           ///< then commits give each new row an id
+  const std::map<std::string, std::string>& config() const;
+  std::vector<DatasetBasePath> bases() const;
+
+  bool operator==(const WriteTarget& other) const;
+
+ private:
+  friend struct Access;
+  explicit WriteTarget(std::shared_ptr<const dataset::WriteTargetState> state)
+      : state_(std::move(state)) {}
+
+  std::shared_ptr<const dataset::WriteTargetState> state_;
 };
 
-struct DeleteResult {
-  Dataset dataset;
-  uint64_t num_deleted_rows = 0;
+/// The write target of the handle's version. Reads nothing if the manifest names its transaction,
+/// as the manifests of all known writers do. Errors: Unsupported for tables that this build must
+/// not write to.
+arrow::Result<WriteTarget> WriteTargetOf(const Dataset& dataset);
+
+/// WriteFragments with a write target. Reads nothing: the target has the schema and the version.
+/// Writes each data file with one request. The fragments record the target: the commit reads the
+/// transaction of that version, and refuses with CommitConflict if another table has taken the URI
+/// since.
+arrow::Result<std::vector<FragmentMetadata>> WriteFragments(
+    std::shared_ptr<arrow::RecordBatchReader> stream, const WriteTarget& target,
+    const WriteOptions& options = {});
+
+struct CachedTargetOptions {
+  std::optional<uint64_t> version;  ///< the newest when absent, which is looked up each time
+  /// Tell one opening of a table from another; the stores of this build need none.
+  std::map<std::string, std::string> storage_options;
+  std::shared_ptr<Session> session;  ///< for opening the version; when null, nothing of it is kept
 };
 
-struct Predicate;
+/// A cached WriteTargetOf for workers that use one version again and again. The process keeps one
+/// target for each URI, until a call asks for another version or with other options; a repeated
+/// call with a version sends no request. The commit detects a version that was removed and made
+/// again meanwhile. The cache takes at most 16 MiB, evicts the least recently used target first,
+/// and drops targets after ten minutes without use. Thread safe: if several threads ask for one
+/// table, one of them opens it. A forked child has the cache of its parent.
+///
+/// Errors: those of Dataset::Open and WriteTargetOf, which are not remembered.
+arrow::Result<WriteTarget> CachedWriteTarget(std::string_view uri,
+                                             const CachedTargetOptions& options = {});
 
-/// Hides the rows for which `predicate` is true (not those where it is null). Concurrent deletes of
-/// other rows are merged; when rows it chose were changed meanwhile it runs again on the newer
-/// version. Without a match pylance still makes a version; so does this.
-arrow::Result<DeleteResult> Delete(const Dataset& dataset, const Predicate& predicate,
-                                   const DeleteOptions& options = {});
+/// Drops the cached target of `uri`, or all of them.
+void CloseCachedWriteTargets(std::optional<std::string_view> uri = std::nullopt);
+
+struct CachedTargetStats {
+  uint64_t num_targets = 0;
+  uint64_t size_bytes = 0;
+};
+CachedTargetStats StatsOfCachedWriteTargets();
 
 }  // namespace glaive

@@ -1,4 +1,4 @@
-#include "glaive/backfill.h"
+#include "glaive/staged_columns.h"
 
 #include <string>
 #include <utility>

@@ -12,8 +12,8 @@
 #include "cli/exit_code.h"
 #include "cli/show/terminal.h"
 #include "cli/verbs.h"
-#include "glaive/canary.h"
 #include "glaive/dataset.h"
+#include "glaive/maintain.h"
 
 namespace glaive::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
-#include "glaive/conflicts.h"
+#include "glaive/verify.h"
 
 namespace glaive::cli {
 

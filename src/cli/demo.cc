@@ -17,7 +17,8 @@
 #include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
-#include "glaive/link.h"
+#include "glaive/refs.h"
+#include "glaive/session.h"
 
 namespace glaive::cli {
 namespace {

@@ -13,6 +13,7 @@
 #include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
+#include "glaive/history.h"
 
 namespace glaive::cli {
 namespace {
@@ -94,7 +95,7 @@ Json ToJson(const Dataset& dataset, uint64_t num_rows, const std::vector<std::st
   }
   return {{"uri", dataset.uri()},
           {"version", dataset.version()},
-          {"timestamp_ns", dataset.timestamp_ns()},
+          {"timestamp_ns", VersionInfoOf(dataset).timestamp_ns},
           {"rows", num_rows},
           {"deleted_rows", summary.deleted_rows},
           {"fragments", summary.num_fragments},
@@ -111,7 +112,7 @@ Json ToJson(const Dataset& dataset, uint64_t num_rows, const std::vector<std::st
 void Print(const Dataset& dataset, uint64_t num_rows, const std::vector<std::string>& hints) {
   const DatasetSummary summary = dataset.summary();
   fmt::print("{}  version {}, {}\n", dataset.uri(), dataset.version(),
-             FormatTime(dataset.timestamp_ns()));
+             FormatTime(VersionInfoOf(dataset).timestamp_ns));
   fmt::print("  rows        {}", FormatCount(num_rows));
   if (summary.deleted_rows > 0) {
     fmt::print("  ({} more are deleted, by {})", FormatCount(summary.deleted_rows),

@@ -150,10 +150,10 @@ void Print(const MaintenanceReport& report) {
 }  // namespace
 
 arrow::Status MaintainTable(const MaintainOptions& options) {
-  const BranchVersion newest = {
-      options.branch.empty() ? std::nullopt : std::optional(options.branch), std::nullopt};
-  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, options.branch.empty() ? Dataset::Open(options.uri)
-                                                                      : Open(options.uri, newest));
+  ARROW_ASSIGN_OR_RAISE(Dataset dataset, Dataset::Open(options.uri));
+  if (!options.branch.empty()) {
+    ARROW_ASSIGN_OR_RAISE(dataset, dataset.Checkout(BranchVersion{options.branch, std::nullopt}));
+  }
   ARROW_ASSIGN_OR_RAISE(const MaintenanceReport report, [&] {
     ProgressBar bar;
     MaintenanceOptions maintenance = options.maintenance;

@@ -7,7 +7,7 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/io_stats.h"
+#include "glaive/session.h"
 
 namespace glaive::cli {
 

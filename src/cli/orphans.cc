@@ -7,7 +7,7 @@
 
 #include "cli/show/terminal.h"
 #include "cli/verbs.h"
-#include "glaive/orphans.h"
+#include "glaive/repair.h"
 
 namespace glaive::cli {
 namespace {

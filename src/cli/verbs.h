@@ -7,9 +7,9 @@
 
 #include <arrow/status.h>
 
-#include "glaive/backfill.h"
 #include "glaive/compaction.h"
 #include "glaive/maintain.h"
+#include "glaive/staged_columns.h"
 #include "glaive/verify.h"
 
 // What the command does, one function per verb, each in the file of its name.

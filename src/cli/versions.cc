@@ -10,12 +10,13 @@
 #include "cli/show/terminal.h"
 #include "cli/verbs.h"
 #include "glaive/dataset.h"
+#include "glaive/history.h"
 
 namespace glaive::cli {
 
 arrow::Status Versions(const VersionsOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, Dataset::Open(options.uri));
-  ARROW_ASSIGN_OR_RAISE(std::vector<VersionInfo> versions, dataset.Versions());
+  ARROW_ASSIGN_OR_RAISE(std::vector<VersionInfo> versions, Versions(dataset));
   const size_t total = versions.size();
   std::ranges::reverse(versions);
   if (options.limit > 0 && versions.size() > options.limit) versions.resize(options.limit);

@@ -1,4 +1,4 @@
-#include "glaive/compare.h"
+#include "glaive/verify.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "glaive/conflicts.h"
+#include "glaive/verify.h"
 
 #include "table/operation/conflict.h"
 

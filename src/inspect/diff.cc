@@ -88,8 +88,8 @@ std::optional<FragmentMetadata> Metadata(const wire::DataFragment* fragment) {
 }  // namespace
 
 arrow::Result<TableDiff> Diff(const Dataset& before, const Dataset& after) {
-  const table::Manifest& old_manifest = *before.state()->manifest;
-  const table::Manifest& new_manifest = *after.state()->manifest;
+  const table::Manifest& old_manifest = *StateOf(before)->manifest;
+  const table::Manifest& new_manifest = *StateOf(after)->manifest;
   TableDiff diff;
   ARROW_ASSIGN_OR_RAISE(diff.rows_before, before.CountRows());
   ARROW_ASSIGN_OR_RAISE(diff.rows_after, after.CountRows());

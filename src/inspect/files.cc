@@ -141,7 +141,7 @@ std::string_view NameOf(FileRole role) {
 arrow::Result<std::vector<TrackedFile>> TrackedFiles(const Dataset& dataset,
                                                      std::optional<uint64_t> min_version,
                                                      const VersionProgress& progress) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   ARROW_ASSIGN_OR_RAISE(auto entries, table::ListVersions(state.location));
   std::erase_if(entries, [&](const table::VersionEntry& entry) {
     return entry.version < min_version.value_or(0);
@@ -150,7 +150,7 @@ arrow::Result<std::vector<TrackedFile>> TrackedFiles(const Dataset& dataset,
   uint64_t done = 0;
   for (const table::VersionEntry& entry : std::views::reverse(entries)) {
     ARROW_ASSIGN_OR_RAISE(const auto manifest,
-                          state.session->state().ManifestOf(state.location, entry));
+                          StateOf(*state.session)->ManifestOf(state.location, entry));
     ARROW_RETURN_NOT_OK(VersionFiles(state.location, *manifest, files).Add());
     if (progress) ARROW_RETURN_NOT_OK(progress(++done, entries.size()));
   }
@@ -158,7 +158,7 @@ arrow::Result<std::vector<TrackedFile>> TrackedFiles(const Dataset& dataset,
 }
 
 arrow::Result<std::vector<StoredFile>> StoredFiles(const Dataset& dataset) {
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   ARROW_ASSIGN_OR_RAISE(const auto objects, location.store->ListRecursive(location.root));
   const size_t prefix = location.Path("").size();
   std::vector<StoredFile> files;

@@ -70,8 +70,8 @@ arrow::Status AddTransaction(const table::TableLocation& location,
 
 arrow::Result<std::vector<HistoryEntry>> History(const Dataset& dataset,
                                                  const HistoryOptions& options) {
-  const table::TableLocation& location = dataset.state()->location;
-  Session::State& session = dataset.state()->session->state();
+  const table::TableLocation& location = StateOf(dataset)->location;
+  dataset::SessionState& session = *StateOf(*StateOf(dataset)->session);
   ARROW_ASSIGN_OR_RAISE(auto versions, table::ListVersions(location));
   std::ranges::reverse(versions);
   const size_t shown =
@@ -97,8 +97,8 @@ arrow::Result<std::vector<HistoryEntry>> History(const Dataset& dataset,
 }
 
 bool IsSameVersion(const Dataset& one, const Dataset& other) {
-  const table::Manifest& ours = *one.state()->manifest;
-  const table::Manifest& theirs = *other.state()->manifest;
+  const table::Manifest& ours = *StateOf(one)->manifest;
+  const table::Manifest& theirs = *StateOf(other)->manifest;
   return one.uri() == other.uri() && ours.version == theirs.version &&
          ours.transaction_file == theirs.transaction_file &&
          ours.timestamp_ns == theirs.timestamp_ns;

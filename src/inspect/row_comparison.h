@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 
-#include "glaive/progress.h"
 #include "glaive/scan.h"
+#include "glaive/version_options.h"
 
 namespace glaive::inspect {
 

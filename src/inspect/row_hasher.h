@@ -6,7 +6,7 @@
 #include <arrow/status.h>
 #include <arrow/type_fwd.h>
 
-#include "glaive/compare.h"
+#include "glaive/verify.h"
 
 namespace glaive::inspect {
 

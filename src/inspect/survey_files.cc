@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/refs/file_references.h"
-#include "glaive/orphans.h"
+#include "glaive/repair.h"
 #include "inspect/table_folders.h"
 #include "table/manifest/location.h"
 #include "table/versions/file.h"
@@ -77,7 +77,7 @@ arrow::Status ListFiles(const TableFolder& folder, std::vector<FoundFile>* files
   return arrow::Status::OK();
 }
 
-arrow::Status FollowVersions(const TableFolder& folder, Session::State& session,
+arrow::Status FollowVersions(const TableFolder& folder, dataset::SessionState& session,
                              const ProgressCallback& progress, FileReferences* references,
                              uint64_t* num_versions) {
   ARROW_ASSIGN_OR_RAISE(const auto manifests, inspect::ListAllManifests(folder));
@@ -122,7 +122,7 @@ arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const SurveyOptions&
   FileSurvey survey;
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   for (const TableFolder& folder : folders) {
-    ARROW_RETURN_NOT_OK(FollowVersions(folder, session->state(), options.progress, &references,
+    ARROW_RETURN_NOT_OK(FollowVersions(folder, *StateOf(*session), options.progress, &references,
                                        &survey.num_versions));
   }
 

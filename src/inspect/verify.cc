@@ -17,7 +17,7 @@
 #include "core/memory_budget.h"
 #include "dataset/handle/dataset_state.h"
 #include "glaive/dataset.h"
-#include "glaive/orphans.h"
+#include "glaive/repair.h"
 #include "glaive/session.h"
 #include "inspect/fragment_check.h"
 #include "inspect/manifest_check.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "glaive/io_stats.h"
+#include "glaive/session.h"
 
 namespace glaive::io {
 

@@ -9,9 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/columns.h"
 #include "glaive/commit.h"
-#include "glaive/file.h"
-#include "glaive/fragment_edit.h"
+#include "glaive/files.h"
+#include "glaive/schema.h"
 #include "testing/column_table.h"
 #include "testing/matchers.h"
 

@@ -1,4 +1,4 @@
-#include "glaive/canary.h"
+#include "glaive/maintain.h"
 
 #include <algorithm>
 #include <map>
@@ -29,10 +29,10 @@ constexpr uint64_t kReadAheadBytes = uint64_t{8} << 20;
 class DetachedVersion {
  public:
   static arrow::Result<DetachedVersion> Commit(const Dataset& base, table::Operation operation) {
-    const table::TableLocation& location = base.state()->location;
+    const table::TableLocation& location = StateOf(base)->location;
     ARROW_ASSIGN_OR_RAISE(
         auto manifest,
-        table::CommitDetached(location, base.state()->manifest, std::move(operation),
+        table::CommitDetached(location, StateOf(base)->manifest, std::move(operation),
                               {.durability = table::Durability::kNone, .detached = true}));
     return DetachedVersion(location, std::move(manifest));
   }
@@ -71,11 +71,11 @@ table::Rewrite RewriteOf(const std::vector<const RewriteResult*>& results, uint6
     table::Rewrite::Group& rewritten = rewrite.groups.emplace_back();
     Group& group = groups->emplace_back();
     for (const FragmentMetadata& fragment : result->original_fragments) {
-      rewritten.old_fragments.push_back(fragment.state()->fragment);
+      rewritten.old_fragments.push_back(StateOf(fragment)->fragment);
       group.old_ids.push_back(fragment.id());
     }
     for (const FragmentMetadata& fragment : result->new_fragments) {
-      rewritten.new_fragments.push_back(fragment.state()->fragment);
+      rewritten.new_fragments.push_back(StateOf(fragment)->fragment);
       rewritten.new_fragments.back().id = first_id;
       group.new_ids.push_back(first_id++);
     }
@@ -128,7 +128,7 @@ class Canary {
   }
 
  private:
-  const std::string& path() const { return after_.state()->manifest->path; }
+  const std::string& path() const { return StateOf(after_)->manifest->path; }
 
   arrow::Status CheckTable() const {
     if (!before_.schema()->Equals(*after_.schema(), /*check_metadata=*/true)) {
@@ -148,8 +148,8 @@ class Canary {
       in_groups.insert(group.old_ids.begin(), group.old_ids.end());
       in_groups.insert(group.new_ids.begin(), group.new_ids.end());
     }
-    const table::FragmentTable& before = before_.state()->manifest->fragments;
-    const table::FragmentTable& after = after_.state()->manifest->fragments;
+    const table::FragmentTable& before = StateOf(before_)->manifest->fragments;
+    const table::FragmentTable& after = StateOf(after_)->manifest->fragments;
     uint64_t same = 0;
     ARROW_RETURN_NOT_OK(before.Visit([&](const table::Fragment& fragment) -> arrow::Status {
       if (in_groups.contains(fragment.id())) return arrow::Status::OK();
@@ -197,11 +197,11 @@ arrow::Result<CanaryReport> CheckRewrites(const Dataset& dataset,
                                           const ProgressCallback& progress) {
   std::map<uint64_t, std::vector<const RewriteResult*>> by_version;
   for (const RewriteResult& result : results) by_version[result.read_version].push_back(&result);
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   CanaryReport report;
   for (const auto& [version, of_version] : by_version) {
     ARROW_ASSIGN_OR_RAISE(const Dataset before, OpenUncached(location, version));
-    const uint64_t first_id = before.state()->manifest->max_fragment_id.value_or(0) + uint64_t{1};
+    const uint64_t first_id = StateOf(before)->manifest->max_fragment_id.value_or(0) + uint64_t{1};
     std::vector<Group> groups;
     ARROW_ASSIGN_OR_RAISE(
         const DetachedVersion detached,

@@ -1,4 +1,5 @@
-#include "glaive/canary.h"
+#include "glaive/maintain.h"
+#include "glaive/rows.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,9 +10,9 @@
 #include <arrow/api.h>
 #include <gtest/gtest.h>
 
-#include "glaive/compare.h"
 #include "glaive/refs.h"
 #include "glaive/scan.h"
+#include "glaive/verify.h"
 #include "glaive/write.h"
 #include "testing/matchers.h"
 #include "testing/numbered_rows.h"

@@ -119,7 +119,7 @@ class MaintenanceRun {
     const Dataset& dataset = report_.dataset;
     Removal removal = {.is_late = IsOver()};
     ARROW_ASSIGN_OR_RAISE(const CleanupOptions cleanup,
-                          CleanupOf(*dataset.state()->manifest, options_));
+                          CleanupOf(*StateOf(dataset)->manifest, options_));
     if (removal.is_late) return removal;
     ARROW_ASSIGN_OR_RAISE(removal.plan,
                           dataset::PlanCleanup(dataset, dataset.version(), cleanup, scope));
@@ -202,7 +202,7 @@ arrow::Result<MaintenanceReport> Maintain(const Dataset& dataset,
                                           const MaintenanceOptions& options) {
   ARROW_RETURN_NOT_OK(CheckOptions(options));
   ARROW_RETURN_NOT_OK(dataset::ResolveOptions(options.compaction, dataset.config()).status());
-  ARROW_RETURN_NOT_OK(CleanupOf(*dataset.state()->manifest, options).status());
+  ARROW_RETURN_NOT_OK(CleanupOf(*StateOf(dataset)->manifest, options).status());
   ARROW_ASSIGN_OR_RAISE(const Dataset latest, dataset.CheckoutLatest());
   return MaintenanceRun(latest, options).Run();
 }

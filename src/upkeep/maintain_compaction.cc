@@ -70,7 +70,7 @@ class RollingCompaction {
   RollingCompaction(const Dataset& dataset, const MaintenanceOptions& options,
                     const IsOver& is_over)
       : dataset_(dataset),
-        first_new_id_(dataset.state()->manifest->max_fragment_id.value_or(0) + uint64_t{1}),
+        first_new_id_(StateOf(dataset)->manifest->max_fragment_id.value_or(0) + uint64_t{1}),
         options_(options),
         is_over_(is_over),
         compaction_(options.compaction) {

@@ -1,4 +1,5 @@
 #include "glaive/maintain.h"
+#include "glaive/history.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,11 +11,11 @@
 #include <arrow/api.h>
 #include <gtest/gtest.h>
 
-#include "glaive/compare.h"
 #include "glaive/config.h"
 #include "glaive/refs.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
-#include "glaive/update.h"
+#include "glaive/verify.h"
 #include "glaive/write.h"
 #include "testing/matchers.h"
 #include "testing/numbered_rows.h"
@@ -269,10 +270,10 @@ TEST_F(MaintainTest, TagsAndBranchesKeepTheirVersions) {
   EXPECT_EQ(report->cleanup.tagged_versions, 1);
   EXPECT_EQ(report->cleanup.branched_versions, 1);
   EXPECT_EQ(report->cleanup.removed.data_files_removed, 1);  // of the last append alone
-  const auto tagged = Checkout(Open(), TagName{"tag"});
+  const auto tagged = Open().Checkout(TagName{"tag"});
   ASSERT_THAT(tagged, IsOk());
   EXPECT_EQ(ContentOf(*tagged)->num_rows, 80);
-  const auto branched = Checkout(Open(), BranchVersion{"branch", std::nullopt});
+  const auto branched = Open().Checkout(BranchVersion{"branch", std::nullopt});
   ASSERT_THAT(branched, IsOk());
   EXPECT_EQ(ContentOf(*branched)->rows, content->rows);
 

@@ -282,7 +282,7 @@ class Repairer {
     const dataset::CommitPlace place = {table_, manifest_, options_.session, /*cleans_up=*/false};
     ARROW_ASSIGN_OR_RAISE(const Dataset made,
                           dataset::CommitVerb(place, std::move(operation), options_.version));
-    manifest_ = made.state()->manifest;
+    manifest_ = StateOf(made)->manifest;
     return arrow::Status::OK();
   }
 

@@ -15,15 +15,15 @@
 #include <gtest/gtest.h>
 
 #include "durability/system_calls.h"
+#include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
-#include "glaive/file.h"
-#include "glaive/fragment_edit.h"
+#include "glaive/files.h"
 #include "glaive/refs.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "glaive/staged_columns.h"
-#include "glaive/update.h"
 #include "glaive/write.h"
 #include "io/object_store.h"
 #include "testing/matchers.h"

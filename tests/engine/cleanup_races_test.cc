@@ -13,8 +13,9 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/retention/plan.h"
 #include "glaive/commit.h"
-#include "glaive/maintenance.h"
+#include "glaive/history.h"
 #include "glaive/refs.h"
+#include "glaive/retention.h"
 #include "glaive/session.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
@@ -87,13 +88,13 @@ class CleanupRacesTest : public ::testing::Test {
       EXPECT_THAT(Validate(Open(version)), IsOk()) << "version " << version;
     }
     for (const auto& [tag, info] : ListTags(latest).ValueOrDie()) {
-      const auto tagged = Checkout(latest, TagName{tag});
+      const auto tagged = latest.Checkout(TagName{tag});
       ASSERT_THAT(tagged, IsOk()) << tag;
       EXPECT_THAT(Validate(*tagged), IsOk()) << tag;
       EXPECT_THAT(tagged->CountRows(), IsOkAndHolds(kOld));
     }
     for (const auto& entry : ListBranches(latest).ValueOrDie()) {
-      const auto branch = Checkout(latest, BranchVersion{entry.first, std::nullopt});
+      const auto branch = latest.Checkout(BranchVersion{entry.first, std::nullopt});
       ASSERT_THAT(branch, IsOk()) << entry.first;
       EXPECT_THAT(Validate(*branch), IsOk()) << entry.first;
       EXPECT_THAT(branch->CountRows(), IsOkAndHolds(kOld));
@@ -108,7 +109,7 @@ class CleanupRacesTest : public ::testing::Test {
           IsOk());
     }
     ExpectWhole();
-    const dataset::VersionMarks marks = dataset::ListMarks(Open().state()->location).ValueOrDie();
+    const dataset::VersionMarks marks = dataset::ListMarks(StateOf(Open())->location).ValueOrDie();
     std::set<std::string> runs;
     for (const auto& tombstone : marks.tombstones) {
       // Beside the name of a version that stays: whoever put it may be about to take that name.
@@ -256,7 +257,7 @@ TEST_F(CleanupRacesTest, ACleanUpBetweenTwoRequestsOfADetachedCommit) {
     const auto made = Commit(old, nothing, {.detached = true});
     if (!store_->was_interrupted()) break;
     store_->Disarm();
-    const auto detached = dataset::ListDetached(old.state()->location).ValueOrDie();
+    const auto detached = dataset::ListDetached(StateOf(old)->location).ValueOrDie();
     EXPECT_EQ(made.ok(), detached.size() == 1) << made.status().ToString();
     for (const auto& entry : detached) EXPECT_THAT(Validate(Open(entry.version)), IsOk());
     ExpectClean(made.ok() ? 2 : 1);
@@ -335,10 +336,10 @@ TEST_F(CleanupRacesTest, AnotherOnesBranchIsLeftAlone) {
 TEST_F(CleanupRacesTest, ATagFindsAVersionThatMayYetBePutBack) {
   const Dataset latest = Open();
   ASSERT_THAT(CreateTag(latest, "t", kOld), IsOk());
-  const auto entry = table::FindVersion(latest.state()->location, kOld).ValueOrDie();
-  ASSERT_TRUE(dataset::Bury(latest.state()->location, entry, "run").ValueOrDie());
-  EXPECT_THAT(Checkout(latest, kOld), IsError(ErrorKind::kNotFound, "version 2"));
-  EXPECT_THAT(Checkout(latest, TagName{"t"})->CountRows(), IsOkAndHolds(kOld));
+  const auto entry = table::FindVersion(StateOf(latest)->location, kOld).ValueOrDie();
+  ASSERT_TRUE(dataset::Bury(StateOf(latest)->location, entry, "run").ValueOrDie());
+  EXPECT_THAT(latest.Checkout(kOld), IsError(ErrorKind::kNotFound, "version 2"));
+  EXPECT_THAT(latest.Checkout(TagName{"t"})->CountRows(), IsOkAndHolds(kOld));
   const arrow::Status second = CreateTag(latest, "second", TagName{"t"});
   EXPECT_TRUE(IsRetryable(second)) << second.ToString();
   EXPECT_THAT(ListTags(latest).ValueOrDie(), ElementsAre(Key("t")));
@@ -370,7 +371,7 @@ TEST_F(CleanupRacesTest, AHandleOfAnotherTableRemovesNothing) {
 
 // It had put a version back, which goes now.
 TEST_F(CleanupRacesTest, ATombstoneOfAVersionThatWasPutBackIsNotTakenForOneThatGoes) {
-  const table::TableLocation table = Open().state()->location;
+  const table::TableLocation table = StateOf(Open())->location;
   const auto entry = table::FindVersion(table, kOld).ValueOrDie();
   ASSERT_THAT(table.store->Link(entry.path, entry.path + "-gone-run"), IsOk());
   ASSERT_THAT(dataset::DecideFate(table, "run", {.gone = {}, .back = {kOld}}), IsOk());
@@ -447,7 +448,7 @@ TEST_F(CleanupRacesTest, ASweepDoesNotGoByAnOldListing) {
   const auto old = std::make_shared<OldListings>(store_);
   io::RegisterStore("old-listings", old);
   const Dataset seen = Dataset::Open("old-listings://t", {.session = NewSession()}).ValueOrDie();
-  ASSERT_EQ(seen.state()->location.root + "/_versions", "/t/_versions");
+  ASSERT_EQ(StateOf(seen)->location.root + "/_versions", "/t/_versions");
   const CleanupOptions options = {.unverified_age_ns = 0};
   const auto plan =
       dataset::PlanCleanup(seen, seen.version(), options, dataset::CleanupScope::kUnverified);
@@ -464,7 +465,7 @@ TEST_F(CleanupRacesTest, ADetachedHandleIsRefused) {
   const Dataset latest = Open();
   table::CommitOptions options;
   options.detached = true;
-  const auto& state = *latest.state();
+  const auto& state = *StateOf(latest);
   const auto made =
       table::Commit(state.location, state.manifest, table::Append{}, options).ValueOrDie();
   const Dataset detached = Open(made->version);

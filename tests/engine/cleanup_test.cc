@@ -17,10 +17,11 @@
 #include "dataset/retention/plan.h"
 #include "glaive/commit.h"
 #include "glaive/config.h"
-#include "glaive/maintenance.h"
+#include "glaive/history.h"
 #include "glaive/refs.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/session.h"
-#include "glaive/update.h"
 #include "io/memory_store.h"
 #include "table/commit/publish.h"
 #include "testing/column_writes.h"
@@ -119,7 +120,7 @@ TEST_F(CleanupTest, TaggedVersionsAreNotTouched) {
 
 // They may be on the way of the newest version, and do not say so.
 TEST_F(CleanupTest, VersionsWithoutAncestorsAreNoStrays) {
-  const table::TableLocation table = Open().state()->location;
+  const table::TableLocation table = StateOf(Open())->location;
   table::Manifest last = *table::ReadManifest(table, 4).ValueOrDie();
   ASSERT_THAT(store_->Delete(last.path), IsOk());
   last.ancestors.clear();
@@ -168,7 +169,7 @@ TEST_F(CleanupTest, ABranchWithoutItsRefKeepsWhatItWasMadeFrom) {
     store_->Disarm();
     if (!text.empty()) {
       ASSERT_THAT(store_->Put(ref, std::as_bytes(std::span(text))), IsOk());
-      const auto branch = Checkout(Open(), BranchVersion{"b", std::nullopt});
+      const auto branch = Open().Checkout(BranchVersion{"b", std::nullopt});
       ASSERT_THAT(branch, IsOk());
       EXPECT_THAT(Validate(*branch), IsOk());
     }
@@ -188,7 +189,7 @@ TEST_F(CleanupTest, ADetachedCommitBetweenTwoOfItsRequestsIsWhole) {
                  [&] { made = Commit(*old, nothing, {.detached = true}).status(); },
                  [&](const arrow::Status&) {
                    const auto detached =
-                       dataset::ListDetached(Open().state()->location).ValueOrDie();
+                       dataset::ListDetached(StateOf(Open())->location).ValueOrDie();
                    EXPECT_EQ(made.ok(), detached.size() == 1) << made.ToString();
                    for (const auto& entry : detached)
                      EXPECT_THAT(Validate(Open(entry.version)), IsOk());
@@ -207,7 +208,7 @@ TEST_F(CleanupTest, ATagThatCouldNotBeMovedStaysWhereItWas) {
       [&](const arrow::Status& moved) {
         was_refused |= !moved.ok();
         EXPECT_EQ(GetTag(Open(), "t")->version, moved.ok() ? kOld : 4);
-        EXPECT_THAT(Checkout(Open(), TagName{"t"}), IsOk());
+        EXPECT_THAT(Open().Checkout(TagName{"t"}), IsOk());
       });
   EXPECT_TRUE(was_refused);
 }
@@ -258,14 +259,14 @@ TEST_F(CleanupTest, ARestoreBesideAnEditOfTheSchemasMetadataIsRefused) {
 // Another table of as many rows, whose versions have the numbers and sizes of the one before.
 TEST_F(CleanupTest, AHandleOfATableThatLooksTheSameRestoresNothing) {
   const Dataset old = Open(kOld);
-  const table::TableLocation table = old.state()->location;
+  const table::TableLocation table = StateOf(old)->location;
   uint64_t size_bytes = 0;
-  for (int i = 0; i < 100 && size_bytes != old.state()->manifest->size_bytes; ++i) {
+  for (int i = 0; i < 100 && size_bytes != StateOf(old)->manifest->size_bytes; ++i) {
     ASSERT_THAT(DropDataset(kUri), IsOk());
     for (size_t version = 1; version <= 4; ++version) Overwrite(version);
     size_bytes = table::FindVersion(table, kOld)->size_bytes;
   }
-  ASSERT_EQ(size_bytes, old.state()->manifest->size_bytes);
+  ASSERT_EQ(size_bytes, StateOf(old)->manifest->size_bytes);
   const arrow::Status restored = Restore(old).status();
   EXPECT_THAT(restored, IsError(ErrorKind::kCommitConflict, ""));
   EXPECT_TRUE(IsRetryable(restored));
@@ -273,7 +274,7 @@ TEST_F(CleanupTest, AHandleOfATableThatLooksTheSameRestoresNothing) {
 }
 
 TEST_F(CleanupTest, WhatIsSaidOfARunHoldsUntilAllOfItIsDone) {
-  const table::TableLocation table = Open().state()->location;
+  const table::TableLocation table = StateOf(Open())->location;
   const auto entry = table::FindVersion(table, kOld).ValueOrDie();
   const auto tombstone = dataset::Bury(table, entry, "run").ValueOrDie();
   ASSERT_TRUE(tombstone);
@@ -311,7 +312,7 @@ TEST_F(BranchesTest, OneThatIsDeletedWhileItIsMadeIsWholeOrNotThere) {
                  [&] { static_cast<void>(DeleteBranch(*latest, "b", /*force=*/true)); },
                  [&](const arrow::Status&) {
                    if (ListBranches(*latest)->empty()) return;
-                   const auto branch = Checkout(*latest, BranchVersion{"b", std::nullopt});
+                   const auto branch = latest->Checkout(BranchVersion{"b", std::nullopt});
                    ASSERT_THAT(branch, IsOk());
                    EXPECT_THAT(Validate(*branch), IsOk());
                  });
@@ -322,7 +323,7 @@ TEST_F(BranchesTest, WhatLiesBelowOneThatIsDeletedStays) {
   ASSERT_THAT(DeleteBranch(Open(), "a", /*force=*/false), IsOk());
   EXPECT_THAT(ListBranches(Open()).ValueOrDie(), ElementsAre(Key("a/b"), Key("ab")));
   for (const char* const name : {"a/b", "ab"}) {
-    const auto branch = Checkout(Open(), BranchVersion{name, std::nullopt});
+    const auto branch = Open().Checkout(BranchVersion{name, std::nullopt});
     ASSERT_THAT(branch, IsOk()) << name;
     EXPECT_THAT(Validate(*branch), IsOk());
   }

@@ -12,8 +12,8 @@
 #include "glaive/compaction.h"
 #include "glaive/index.h"
 #include "glaive/refs.h"
+#include "glaive/rows.h"
 #include "glaive/staged_columns.h"
-#include "glaive/update.h"
 #include "testing/column_writes.h"
 #include "testing/matchers.h"
 
@@ -27,13 +27,13 @@ using ::testing::ElementsAre;
 
 // As a caller might hold a schema that nobody gave out.
 TableSchema Renamed(const TableSchema& schema, const std::string& name) {
-  wire::Schema fields = schema.state()->schema;
+  wire::Schema fields = StateOf(schema)->schema;
   fields.fields.front().name = name;
   return dataset::MakeTableSchema(std::move(fields)).ValueOrDie();
 }
 
 StagedColumns Changed(const StagedColumns& staged, auto change) {
-  StagedColumns::State state = *staged.state();
+  dataset::StagedColumnsState state = *StateOf(staged);
   change(state);
   return dataset::MakeStagedColumns(std::move(state));
 }

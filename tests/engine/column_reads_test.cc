@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "glaive/compaction.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/staged_columns.h"
-#include "glaive/update.h"
 #include "testing/column_writes.h"
 #include "testing/matchers.h"
 

@@ -14,7 +14,8 @@
 
 #include "glaive/columns.h"
 #include "glaive/compaction.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "glaive/write.h"

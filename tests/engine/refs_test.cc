@@ -1,4 +1,5 @@
 #include "glaive/refs.h"
+#include "glaive/history.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "glaive/config.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
 #include "testing/faulty_store.h"
@@ -73,7 +74,7 @@ TEST_F(RefsTest, ABranchThatFailedCanBeMadeAgain) {
       EXPECT_THAT(Latest().CountRows(), IsOkAndHolds(30));
       const auto branches = ListBranches(dataset).ValueOrDie();
       if (branches.contains("dev")) {
-        const auto opened = Checkout(dataset, BranchVersion{"dev", std::nullopt});
+        const auto opened = dataset.Checkout(BranchVersion{"dev", std::nullopt});
         ASSERT_THAT(opened, IsOk()) << "call " << call;
         EXPECT_THAT(opened->CountRows(), IsOkAndHolds(20));
       } else {
@@ -136,7 +137,7 @@ TEST_F(RefsTest, ACleanUpThatFailedIsFinishedByTheNext) {
       const bool has_failed = store_->has_failed();
       store_->Disarm();
       EXPECT_THAT(Latest().CountRows(), IsOkAndHolds(5));
-      EXPECT_THAT(Checkout(dataset, TagName{"keep"})->CountRows(), IsOkAndHolds(10));
+      EXPECT_THAT(dataset.Checkout(TagName{"keep"})->CountRows(), IsOkAndHolds(10));
       ASSERT_THAT(CleanUp(dataset, options), IsOk());
       EXPECT_THAT(VersionNumbers(dataset), IsOkAndHolds(ElementsAre(1, 4)));
       EXPECT_EQ(std::ranges::count_if(

@@ -88,10 +88,10 @@ TEST_F(RequestCountsTest, CountingAndLookingUpAskForNothing) {
   const Dataset dataset = Open();
   store_->Reset();
   EXPECT_THAT(dataset.CountRows(), IsOkAndHolds(kFragments));
-  EXPECT_EQ(dataset.FragmentAt(500).ValueOrDie().id(), 500);
-  EXPECT_EQ(dataset.PositionOf(999), 999);
-  EXPECT_EQ(dataset.PositionOf(1000), std::nullopt);
-  EXPECT_EQ(dataset.FragmentIds().size(), kFragments);
+  EXPECT_EQ(FragmentAt(dataset, 500).ValueOrDie().id(), 500);
+  EXPECT_EQ(PositionOf(dataset, 999), 999);
+  EXPECT_EQ(PositionOf(dataset, 1000), std::nullopt);
+  EXPECT_EQ(FragmentIds(dataset).size(), kFragments);
   EXPECT_EQ(CountSmallFragments(dataset, 2), kFragments);
   EXPECT_EQ(store_->stats().requests(), 0);
   const std::vector<uint64_t> rows = {777};

@@ -25,9 +25,9 @@ void Append1() {
 
 // What became of fragment 0 between version 1 and the newest.
 std::optional<RowMoves::Found> FoundIn(const Dataset& latest) {
-  const table::Manifest& manifest = *latest.state()->manifest;
+  const table::Manifest& manifest = *StateOf(latest)->manifest;
   const auto now = manifest.fragments.Find(0)->Parse().ValueOrDie();
-  RowMoves moves(latest.state()->location, {0});
+  RowMoves moves(StateOf(latest)->location, {0});
   EXPECT_THAT(moves.Read(1, latest.version()), IsOk());
   return moves.FindFor({.fragment_id = 0, .read_version = 1, .same_deletions = true, .files = {}},
                        now);
@@ -38,8 +38,8 @@ TEST(RowMovesTest, AVersionThatIsGoneMayHaveMovedRows) {
   Append1();
   Append1();
   EXPECT_FALSE(FoundIn(NewestColumnTable()));
-  const auto second = table::FindVersion(first.state()->location, 2).ValueOrDie();
-  ASSERT_THAT(first.state()->location.store->Delete(second.path), IsOk());
+  const auto second = table::FindVersion(StateOf(first)->location, 2).ValueOrDie();
+  ASSERT_THAT(StateOf(first)->location.store->Delete(second.path), IsOk());
   const auto found = FoundIn(NewestColumnTable());
   ASSERT_TRUE(found);
   EXPECT_EQ(found->version, 2);

@@ -7,16 +7,14 @@
 #include <arrow/api.h>
 #include <gtest/gtest.h>
 
+#include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/dataset.h"
-#include "glaive/fragment_edit.h"
-#include "glaive/orphans.h"
 #include "glaive/refs.h"
 #include "glaive/repair.h"
 #include "glaive/session.h"
 #include "glaive/verify.h"
 #include "glaive/write.h"
-#include "glaive/write_target.h"
 #include "io/memory_store.h"
 #include "testing/counting_store.h"
 #include "testing/matchers.h"

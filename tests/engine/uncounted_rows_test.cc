@@ -7,12 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/columns.h"
 #include "glaive/compaction.h"
-#include "glaive/fragment_edit.h"
-#include "glaive/maintenance.h"
+#include "glaive/history.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
-#include "glaive/update.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
 #include "testing/matchers.h"
@@ -85,8 +86,8 @@ class UncountedRowsTest : public ::testing::Test {
 
 TEST_F(UncountedRowsTest, FragmentsAreCountedByTheirFiles) {
   const Dataset dataset = Open();
-  EXPECT_EQ(dataset.FragmentAt(1)->physical_rows(), 0);  // what the manifest says
-  EXPECT_EQ(dataset.FragmentAt(1)->num_rows(), 0);
+  EXPECT_EQ(FragmentAt(dataset, 1)->physical_rows(), 0);  // what the manifest says
+  EXPECT_EQ(FragmentAt(dataset, 1)->num_rows(), 0);
   const auto rows = RowsOfFragments(dataset);
   ASSERT_EQ(rows.size(), 3);
   for (size_t i = 0; i < 3; ++i) {
@@ -102,7 +103,7 @@ TEST_F(UncountedRowsTest, FragmentsAreCountedByTheirFiles) {
 
 TEST_F(UncountedRowsTest, AMissingFileIsNamed) {
   const Dataset dataset = Open();
-  const FragmentMetadata fragment = dataset.FragmentAt(0).ValueOrDie();
+  const FragmentMetadata fragment = FragmentAt(dataset, 0).ValueOrDie();
   const std::string path = fragment.files()[0].path;
   ASSERT_THAT(store_->Delete("/table/data/" + path), IsOk());
   EXPECT_THAT(RowsOfFragment(dataset, fragment), IsError(ErrorKind::kFileNotFound, path));

@@ -76,7 +76,7 @@ class Table {
 TEST(VerifyFaultTest, AFileThatMayNotBeReadIsNotDamaged) {
   Table<LockedFileStore> table;
   const Dataset dataset = Dataset::Open(kUri).ValueOrDie();
-  const FragmentMetadata fragment = dataset.FragmentAt(1).ValueOrDie();
+  const FragmentMetadata fragment = FragmentAt(dataset, 1).ValueOrDie();
   table.store().locked = "/data/" + fragment.files().at(0).path;
   const VerifyReport report = Verify(kUri).ValueOrDie();
   EXPECT_FALSE(report.ok());

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "dataset/handle/dataset_state.h"
-#include "glaive/maintenance.h"
-#include "glaive/orphans.h"
 #include "glaive/refs.h"
+#include "glaive/repair.h"
+#include "glaive/retention.h"
 #include "simulation/read_rows.h"
 
 namespace glaive::simulation {
@@ -170,11 +170,11 @@ class Checker {
   void CheckName(const Dataset& dataset, const Reference& reference, const std::string& name,
                  Record* record) {
     if (has_failed()) return;
-    const auto named = Checkout(dataset, reference);
+    const auto named = dataset.Checkout(reference);
     if (!named.ok()) {
       return world_.Fail(fmt::format("{} cannot be opened: {}", name, named.status().message()));
     }
-    const std::string uuid = UuidOf(*named->state()->manifest);
+    const std::string uuid = UuidOf(*StateOf(*named)->manifest);
     if (record == nullptr || record->uuid != uuid) {
       return world_.Fail(fmt::format("{} leads to another version", name));
     }
@@ -209,7 +209,7 @@ arrow::Status SweepAll(World& world) {
       .older_than_ns = 0, .delete_unverified = true, .error_if_tagged_old_versions = false};
   for (const auto& entry : branches) {
     ARROW_ASSIGN_OR_RAISE(const Dataset branch,
-                          Checkout(dataset, BranchVersion{entry.first, std::nullopt}));
+                          dataset.Checkout(BranchVersion{entry.first, std::nullopt}));
     ARROW_RETURN_NOT_OK(CleanUp(branch, options).status());
   }
   return CleanUp(dataset, options).status();

@@ -49,7 +49,7 @@ void Client::Run() {
     VerbResult result = FunctionOf(verb.verb)(*this, run, random);
     world_.End(run, result, plan_.is_durable);
     const bool is_of_table =
-        result.ok() && *result && (**result).state()->location.root == kTableRoot;
+        result.ok() && *result && StateOf((**result))->location.root == kTableRoot;
     if (is_of_table) Keep(**std::move(result));
   }
 }

@@ -8,8 +8,7 @@
 #include "dataset/handle/dataset_state.h"
 #include "glaive/columns.h"
 #include "glaive/commit.h"
-#include "glaive/file.h"
-#include "glaive/fragment_edit.h"
+#include "glaive/files.h"
 #include "glaive/scan.h"
 #include "glaive/staged_columns.h"
 #include "simulation/client.h"
@@ -51,11 +50,11 @@ std::shared_ptr<arrow::RecordBatch> BatchOf(const std::string& column,
 }
 
 std::string TransactionOfHandle(const Dataset& dataset) {
-  return UuidOf(*dataset.state()->manifest);
+  return UuidOf(*StateOf(dataset)->manifest);
 }
 
 arrow::Result<std::optional<uint64_t>> AnyFragment(const Dataset& dataset, Random& random) {
-  const auto ids = dataset.FragmentIds();
+  const auto ids = FragmentIds(dataset);
   if (ids.empty()) return std::nullopt;
   return ids[random.Below(ids.size())];
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "dataset/handle/dataset_state.h"
+#include "glaive/history.h"
 #include "glaive/refs.h"
 #include "simulation/client.h"
 
@@ -10,7 +11,7 @@ namespace glaive::simulation {
 namespace {
 
 Record* RecordOf(World& world, const Dataset& dataset) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   return world.history.Find(state.location.root, dataset.version(), UuidOf(*state.manifest));
 }
 
@@ -32,7 +33,7 @@ std::string AnyKey(const Map& map, Random& random) {
 
 VerbResult RestoreVersion(Client& client, VerbRun& run, Random& random) {
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, AnyVersion(client, random));
-  run.intent = {.kind = Intent::Kind::kRestore, .from = UuidOf(*dataset.state()->manifest)};
+  run.intent = {.kind = Intent::Kind::kRestore, .from = UuidOf(*StateOf(dataset)->manifest)};
   ARROW_ASSIGN_OR_RAISE(auto made, Restore(dataset, {.durability = client.durability()}));
   return made;
 }
@@ -66,7 +67,7 @@ VerbResult Branch(Client& client, VerbRun& run, Random& random) {
   World& world = client.world();
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
   const std::string name = fmt::format("b{}-{}", client.number(), run.index);
-  run.intent.from = UuidOf(*dataset.state()->manifest);
+  run.intent.from = UuidOf(*StateOf(dataset)->manifest);
   ARROW_ASSIGN_OR_RAISE(const Dataset branch, CreateBranch(dataset, name, std::nullopt,
                                                            {.durability = client.durability()}));
   world.branches[name] = RecordOf(world, branch);
@@ -78,8 +79,8 @@ VerbResult AppendToBranch(Client& client, VerbRun& run, Random& random) {
   if (world.branches.empty()) return std::nullopt;
   const std::string name = AnyKey(world.branches, random);
   ARROW_ASSIGN_OR_RAISE(const Dataset dataset, client.AnyHandle(random));
-  ARROW_ASSIGN_OR_RAISE(const Dataset branch, Checkout(dataset, BranchVersion{name, std::nullopt}));
-  run.root = branch.state()->location.root;
+  ARROW_ASSIGN_OR_RAISE(const Dataset branch, dataset.Checkout(BranchVersion{name, std::nullopt}));
+  run.root = StateOf(branch)->location.root;
   run.intent = {.kind = Intent::Kind::kAdd, .rows = client.NewRows(run, random)};
   ARROW_ASSIGN_OR_RAISE(auto result,
                         WriteDataset(StreamOf(run.intent.rows), branch,
@@ -110,7 +111,7 @@ VerbResult Clone(Client& client, VerbRun& run, Random& random) {
                                       client.number(), run.index);
   const auto clone = is_deep ? &DeepClone : &ShallowClone;
   run.root = RootOf(uri);
-  run.intent.from = UuidOf(*dataset.state()->manifest);
+  run.intent.from = UuidOf(*StateOf(dataset)->manifest);
   ARROW_ASSIGN_OR_RAISE(
       auto made, clone(dataset, uri, dataset.version(), {.durability = client.durability()}));
   return made;

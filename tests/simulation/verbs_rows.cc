@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include "glaive/commit.h"
-#include "glaive/maintenance.h"
-#include "glaive/merge_insert.h"
-#include "glaive/update.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "simulation/client.h"
 #include "simulation/read_rows.h"
 

@@ -2,8 +2,8 @@
 
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
-#include "glaive/maintenance.h"
-#include "glaive/orphans.h"
+#include "glaive/repair.h"
+#include "glaive/retention.h"
 #include "simulation/client.h"
 #include "simulation/read_rows.h"
 

@@ -161,7 +161,7 @@ bool World::IsHeld() const {
 }
 
 void World::CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   Record* const record =
       history.Find(state.location.root, dataset.version(), UuidOf(*state.manifest));
   if (record == nullptr) {
@@ -186,7 +186,7 @@ void World::CheckReported(VerbRun& run, const Dataset& dataset, bool is_durable)
 }
 
 bool World::IsThere(const Dataset& dataset) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   const auto& objects = store->objects();
   const auto lies_there = objects.find(state.manifest->path);
   if (lies_there == objects.end()) return false;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/show/terminal.h"
-#include "glaive/file.h"
+#include "glaive/files.h"
 
 namespace glaive::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <arrow/status.h>
 
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
 namespace glaive::cli {
 

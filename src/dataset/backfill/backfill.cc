@@ -1,4 +1,4 @@
-#include "glaive/backfill.h"
+#include "glaive/staged_columns.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +24,6 @@
 #include "dataset/staging/target.h"
 #include "dataset/write/crew.h"
 #include "glaive/schema.h"
-#include "glaive/staged_columns.h"
 
 namespace glaive {
 namespace {
@@ -136,9 +135,9 @@ class BackfillJob {
   arrow::Status Begin() {
     ARROW_ASSIGN_OR_RAISE(latest_, latest_.CheckoutLatest());
     committed_ = checkpoint_.committed();
-    const table::TableLocation& location = latest_.state()->location;
+    const table::TableLocation& location = StateOf(latest_)->location;
     for (StagedColumns& columns : checkpoint_.TakeStaged()) {
-      const StagedColumns::State& state = *columns.state();
+      const dataset::StagedColumnsState& state = *StateOf(columns);
       ARROW_ASSIGN_OR_RAISE(const auto file,
                             location.store->Head(location.Path("data/" + state.file.path)));
       if (!file || file->size_bytes != state.file.file_size_bytes) {
@@ -229,10 +228,10 @@ class BackfillJob {
     std::vector<uint64_t> stale;
     std::set<uint64_t> fragments;
     for (const auto& entry : staged_) fragments.insert(entry.first);
-    dataset::RowMoves moves(latest_.state()->location, std::move(fragments));
+    dataset::RowMoves moves(StateOf(latest_)->location, std::move(fragments));
     for (const auto& [id, columns] : staged_) {
-      const StagedColumns::State& state = *columns.state();
-      const auto view = latest_.state()->manifest->fragments.Find(id);
+      const dataset::StagedColumnsState& state = *StateOf(columns);
+      const auto view = StateOf(latest_)->manifest->fragments.Find(id);
       if (!view) {
         stale.push_back(id);
         continue;
@@ -245,7 +244,7 @@ class BackfillJob {
       if (state.read_version == latest_.version()) continue;
       const dataset::ColumnWrite write{&state, state.read_fields, state.read};
       const auto made =
-          dataset::MakeColumnCommit({&write, 1}, {}, *latest_.state()->manifest, moves);
+          dataset::MakeColumnCommit({&write, 1}, {}, *StateOf(latest_)->manifest, moves);
       const ColumnWriteConflict* conflict = ColumnWriteConflict::Of(made.status());
       if (conflict != nullptr && conflict->fragment_id() == id) stale.push_back(id);
     }
@@ -279,7 +278,7 @@ class BackfillJob {
 
   std::vector<uint64_t> OpenFragments() const {
     std::vector<uint64_t> open;
-    for (const uint64_t id : latest_.FragmentIds()) {
+    for (const uint64_t id : FragmentIds(latest_)) {
       if (!committed_.contains(id) && !staged_.contains(id)) open.push_back(id);
     }
     return open;

@@ -1,4 +1,5 @@
-#include "glaive/backfill.h"
+#include "glaive/history.h"
+#include "glaive/staged_columns.h"
 
 #include <atomic>
 #include <filesystem>
@@ -79,7 +80,7 @@ TEST(BackfillTest, TheCheckpointKeepsWhatWasComputedBeforeAFailure) {
   };
   EXPECT_THAT(Backfill(dataset, PlusOne(fail), options).status().ToString(),
               ::testing::HasSubstr("no luck"));
-  EXPECT_EQ(dataset.LatestVersion().ValueOrDie(), 1);
+  EXPECT_EQ(LatestVersion(dataset).ValueOrDie(), 1);
 
   const auto seen = std::make_shared<std::vector<int32_t>>();
   const auto remember = [seen](int32_t v) {

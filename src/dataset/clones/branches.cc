@@ -150,7 +150,7 @@ arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& b
   info.identifier.emplace_back(info.parent_version, NewIdentifier());
 
   ARROW_ASSIGN_OR_RAISE(const auto location, dataset::BranchLocation(main, branch));
-  auto clone = dataset::CommitShallowClone(parent, {location, nullptr, dataset.state()->session},
+  auto clone = dataset::CommitShallowClone(parent, {location, nullptr, StateOf(dataset)->session},
                                            branch, options);
   if (!clone.ok() && KindOf(clone.status()) == ErrorKind::kAlreadyExists) {
     return AlreadyExists(
@@ -159,7 +159,7 @@ arrow::Result<Dataset> CreateBranch(const Dataset& dataset, const std::string& b
         branch, location.uri);
   }
   ARROW_RETURN_NOT_OK(clone.status());
-  ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, parent, location, *clone->state()->manifest));
+  ARROW_RETURN_NOT_OK(PublishRef(main, branch, info, parent, location, *StateOf(*clone)->manifest));
   return clone;
 }
 

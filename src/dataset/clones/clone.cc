@@ -25,7 +25,7 @@ arrow::Result<Dataset> ShallowClone(const Dataset& dataset, std::string_view uri
                                     const Reference& reference, const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto source, dataset::ResolveReference(dataset, reference));
   ARROW_ASSIGN_OR_RAISE(const auto target, FreePlace(uri));
-  return dataset::CommitShallowClone(source, {target, nullptr, dataset.state()->session},
+  return dataset::CommitShallowClone(source, {target, nullptr, StateOf(dataset)->session},
                                      std::nullopt, options);
 }
 
@@ -40,8 +40,8 @@ arrow::Result<Dataset> DeepClone(const Dataset& dataset, std::string_view uri,
                                           .ref_version = source.manifest->version,
                                           .ref_path = dataset::AbsolutePath(source.location),
                                           .branch_name = std::nullopt}};
-  return dataset::CommitVerb({target, nullptr, dataset.state()->session}, std::move(clone), options,
-                             &files);
+  return dataset::CommitVerb({target, nullptr, StateOf(dataset)->session}, std::move(clone),
+                             options, &files);
 }
 
 }  // namespace glaive

@@ -1,4 +1,4 @@
-#include "glaive/link.h"
+#include "glaive/refs.h"
 
 #include <algorithm>
 #include <optional>
@@ -57,10 +57,10 @@ arrow::Result<Selection> Select(const Dataset& dataset, const LinkOptions& optio
   Selection selection;
   LinkPlan& plan = selection.plan;
   for (const FragmentMetadata& metadata : fragments) {
-    const DataFragment& fragment = metadata.state()->fragment;
+    const DataFragment& fragment = StateOf(metadata)->fragment;
     uint64_t size = 0;
     for (const DataFile& file : fragment.files) {
-      ARROW_ASSIGN_OR_RAISE(const uint64_t file_size, SizeOf(dataset.state()->location, file));
+      ARROW_ASSIGN_OR_RAISE(const uint64_t file_size, SizeOf(StateOf(dataset)->location, file));
       size += file_size;
     }
     if (size > options.max_bytes - plan.size_bytes) {
@@ -113,7 +113,7 @@ arrow::Result<LinkPlan> PlanLink(const Dataset& dataset, const LinkOptions& opti
 
 arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri,
                                     const LinkOptions& options) {
-  const table::TableLocation& source = dataset.state()->location;
+  const table::TableLocation& source = StateOf(dataset)->location;
   ARROW_ASSIGN_OR_RAISE(const Selection selection, Select(dataset, options));
   ARROW_ASSIGN_OR_RAISE(const io::ResolvedUri resolved, io::Resolve(uri));
   const table::TableLocation target = {resolved.store, resolved.path, resolved.uri};
@@ -143,8 +143,8 @@ arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri
   const VersionOptions options_of_version = {.durability = Durability::kNone};
   ARROW_ASSIGN_OR_RAISE(
       result.dataset,
-      dataset::CommitVerb({target, nullptr, dataset.state()->session},
-                          FirstOperation(*dataset.state()->manifest, selection.fragments),
+      dataset::CommitVerb({target, nullptr, StateOf(dataset)->session},
+                          FirstOperation(*StateOf(dataset)->manifest, selection.fragments),
                           options_of_version));
   if (!hidden.updated_fragments.empty()) {
     ARROW_ASSIGN_OR_RAISE(result.dataset,

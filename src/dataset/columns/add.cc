@@ -35,7 +35,7 @@ bool Drop(std::string_view path, std::vector<wire::Field>* fields) {
 // committed meanwhile is left to the rules of a merge.
 arrow::Result<table::Operation> Addition(const Dataset& dataset,
                                          const dataset::AddedColumns& added) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   if (added.staged.empty()) {
     return table::Merge{.fragments = {},
                         .schema = added.fields.table,
@@ -43,7 +43,8 @@ arrow::Result<table::Operation> Addition(const Dataset& dataset,
                         .others = state.manifest->fragments};
   }
   std::vector<dataset::ColumnWrite> writes;
-  for (const StagedColumns& staged : added.staged) writes.push_back({staged.state().get(), {}, {}});
+  for (const StagedColumns& staged : added.staged)
+    writes.push_back({StateOf(staged).get(), {}, {}});
   dataset::RowMoves moves(state.location, {});
   return dataset::MakeColumnCommit(writes, {}, *state.manifest, moves);
 }
@@ -77,7 +78,7 @@ arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
 
 arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::string> columns,
                                    const VersionOptions& options) {
-  const wire::Schema& schema = dataset.state()->manifest->schema;
+  const wire::Schema& schema = StateOf(dataset)->manifest->schema;
   table::Project project{.schema = schema, .preserves_nullability = true};
   for (const std::string& column : columns) {
     auto before = schema.fields;
@@ -91,7 +92,7 @@ arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::
     return InvalidInput("Cannot drop all columns from a dataset");
   }
   return dataset::CommitColumnChange(dataset, std::move(project), options,
-                                     dataset::NewFiles(dataset.state()->location.store));
+                                     dataset::NewFiles(StateOf(dataset)->location.store));
 }
 
 }  // namespace glaive

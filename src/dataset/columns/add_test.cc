@@ -1,4 +1,7 @@
 #include "glaive/columns.h"
+#include "glaive/history.h"
+#include "glaive/rows.h"
+#include "glaive/schema.h"
 
 #include <map>
 #include <string>
@@ -10,7 +13,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "glaive/fragment_edit.h"
 #include "glaive/scan.h"
 #include "io/object_store.h"
 #include "testing/matchers.h"
@@ -103,7 +105,7 @@ TEST(AddColumnsTest, AStreamOfAnotherLengthLeavesNothing) {
   EXPECT_THAT(add("[1, 2, 3, 4, 5, 6]"), IsError(ErrorKind::kInvalidInput, "ended before"));
   EXPECT_THAT(add("[1, 2, 3, 4, 5, 6, 7, 8]"), IsError(ErrorKind::kInvalidInput, "more values"));
   EXPECT_EQ(NumFiles(), before);
-  EXPECT_EQ(dataset.LatestVersion().ValueOrDie(), dataset.version());
+  EXPECT_EQ(LatestVersion(dataset).ValueOrDie(), dataset.version());
 }
 
 TEST(AddColumnsTest, NullsWriteNoFile) {
@@ -199,7 +201,7 @@ TEST(AddColumnsTest, FieldsGoIntoStructs) {
                                 {Json(more, R"([{"y": "a"}, {"y": "b"}, null, null, {"y": null},
                                                 {"y": "f"}, {"y": "g"}])")}))
           .ValueOrDie();
-  EXPECT_EQ(after.max_field_id(), before.max_field_id() + 1);
+  EXPECT_EQ(MaxFieldId(after), MaxFieldId(before) + 1);
   ExpectColumn(after, "s",
                R"([{"x": 1, "y": "a"}, {"x": null, "y": "b"}, {"x": 3, "y": null}, null,
                    {"x": 5, "y": null}, {"x": 6, "y": "f"}, {"x": 7, "y": "g"}])");
@@ -233,7 +235,7 @@ TEST(AlterColumnsTest, ACastGetsANewId) {
   const ColumnAlteration cast{.path = "a", .name = "b", .type = arrow::int16()};
   const Dataset after = AlterColumns(before, {&cast, 1}).ValueOrDie();
   EXPECT_TRUE(after.schema()->field(0)->Equals(arrow::field("b", arrow::int16())));
-  EXPECT_EQ(after.max_field_id(), before.max_field_id() + 1);
+  EXPECT_EQ(MaxFieldId(after), MaxFieldId(before) + 1);
   ExpectColumn(after, "b", "[2, 3, 4, 5, 6, 7, 8]");
   ExpectColumn(after, "l", "[[2], [3], [4], [5], [6], [7], [8]]");
 }

@@ -13,7 +13,7 @@
 #include "dataset/handle/fragment_state.h"
 #include "dataset/write/added_fields.h"
 #include "dataset/write/input_stream.h"
-#include "glaive/fragment_edit.h"
+#include "glaive/columns.h"
 #include "read/snapshot.h"
 #include "wire/schema.h"
 
@@ -80,7 +80,7 @@ arrow::Result<FoundFile> FindFile(const Dataset& dataset, std::string_view path,
 arrow::Result<DataFileInfo> DescribeDataFile(const Dataset& dataset, std::string_view path,
                                              std::optional<uint32_t> base_id) {
   // Other files may hold what is not in this one.
-  const wire::Schema table = dataset::AllNullable(dataset.state()->manifest->schema);
+  const wire::Schema table = dataset::AllNullable(StateOf(dataset)->manifest->schema);
   ARROW_ASSIGN_OR_RAISE(FoundFile found, FindFile(dataset, path, base_id, table));
   wire::DataFragment fragment;
   fragment.files.push_back(std::move(found.file));
@@ -90,7 +90,7 @@ arrow::Result<DataFileInfo> DescribeDataFile(const Dataset& dataset, std::string
 arrow::Result<FragmentMetadata> AdoptDataFile(const Dataset& dataset, std::string_view path,
                                               uint64_t fragment_id) {
   ARROW_ASSIGN_OR_RAISE(FoundFile found,
-                        FindFile(dataset, path, std::nullopt, dataset.state()->manifest->schema));
+                        FindFile(dataset, path, std::nullopt, StateOf(dataset)->manifest->schema));
   wire::DataFragment fragment;
   fragment.id = fragment_id;
   fragment.physical_rows = found.num_rows;
@@ -106,7 +106,7 @@ arrow::Result<FragmentMetadata> CreateFragment(std::shared_ptr<arrow::RecordBatc
   one_file.limits.max_bytes_per_file = INT64_MAX;
   ARROW_ASSIGN_OR_RAISE(const auto written, WriteFragments(std::move(stream), uri, one_file));
   if (written.empty()) return InvalidInput("a fragment of no rows");
-  wire::DataFragment fragment = written.front().state()->fragment;
+  wire::DataFragment fragment = StateOf(written.front())->fragment;
   fragment.id = fragment_id;
   return dataset::MakeFragmentMetadata(std::move(fragment));
 }

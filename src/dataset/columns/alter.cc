@@ -18,6 +18,7 @@
 #include "dataset/write/added_fields.h"
 #include "glaive/columns.h"
 #include "glaive/scan.h"
+#include "glaive/schema.h"
 #include "query/bind/filter.h"
 #include "query/cast/cast.h"
 #include "query/cast/coercion.h"
@@ -100,9 +101,9 @@ class Alterations {
  public:
   explicit Alterations(const Dataset& dataset)
       : dataset_(dataset),
-        before_(dataset.state()->manifest->schema),
+        before_(StateOf(dataset)->manifest->schema),
         after_(before_),
-        max_field_id_(dataset.max_field_id()),
+        max_field_id_(MaxFieldId(dataset)),
         next_id_(max_field_id_) {}
 
   arrow::Status Add(const ColumnAlteration& alteration);
@@ -211,7 +212,7 @@ arrow::Status Alterations::Check() const {
         "cannot make a column non-nullable and cast columns in the same call: apply the cast "
         "first, then the nullability change");
   }
-  const table::Manifest& manifest = *dataset_.state()->manifest;
+  const table::Manifest& manifest = *StateOf(dataset_)->manifest;
   const auto check = [&](const wire::FieldView& field) -> arrow::Status {
     if (field.key() != wire::Bytes(1)) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto index, wire::ParseIndexEntry(field.payload, field.where));
@@ -326,7 +327,7 @@ arrow::Result<Dataset> AlterColumns(const Dataset& dataset,
   if (all.casts()) return CommitCasts(dataset, all, options);
   table::Project project{.schema = all.schema(), .preserves_nullability = !all.tightens()};
   return dataset::CommitColumnChange(dataset, std::move(project), options,
-                                     dataset::NewFiles(dataset.state()->location.store));
+                                     dataset::NewFiles(StateOf(dataset)->location.store));
 }
 
 }  // namespace glaive

@@ -18,7 +18,7 @@
 #include "dataset/handle/fragment_state.h"
 #include "dataset/handle/schema_state.h"
 #include "dataset/write/input_stream.h"
-#include "glaive/fragment_edit.h"
+#include "glaive/columns.h"
 #include "table/sets/roaring.h"
 
 namespace glaive {
@@ -30,7 +30,7 @@ arrow::Result<WidenedFragment> Widened(const Dataset& dataset, dataset::AddedCol
                                        const VersionOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto schema, dataset::MakeTableSchema(std::move(added.fields.table)));
   ARROW_RETURN_NOT_OK(
-      dataset::HandOver(*dataset.state()->location.store, added.files, options.durability));
+      dataset::HandOver(*StateOf(dataset)->location.store, added.files, options.durability));
   return WidenedFragment{dataset::MakeFragmentMetadata(std::move(added.fragments.front())),
                          std::move(schema)};
 }
@@ -103,7 +103,7 @@ class Rewriting {
                           }));
     if (file.file) dataset::AddFile(&fragment, *file.file);
     ARROW_RETURN_NOT_OK(
-        dataset::HandOver(*dataset.state()->location.store, file.files, options.durability));
+        dataset::HandOver(*StateOf(dataset)->location.store, file.files, options.durability));
     RewrittenFragment result{.fragment = dataset::MakeFragmentMetadata(std::move(fragment)),
                              .fields_modified = {},
                              .matched_offsets = table::SerializeRoaring(table::RangesOf(matched_))};

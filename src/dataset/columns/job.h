@@ -9,7 +9,7 @@
 #include <arrow/type_fwd.h>
 
 #include "dataset/staging/column_file.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "read/projection.h"
 #include "read/snapshot.h"
 #include "wire/fragment.h"

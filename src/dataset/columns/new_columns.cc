@@ -30,7 +30,8 @@ using Batch = std::shared_ptr<arrow::RecordBatch>;
 arrow::Result<std::shared_ptr<const read::Projection>> Inputs(
     const Dataset& dataset, std::optional<std::vector<std::string>> columns) {
   if (columns && columns->empty()) columns->emplace_back("_rowaddr");
-  return read::Projection::Make(dataset.state()->manifest->schema, {.columns = std::move(columns)});
+  return read::Projection::Make(StateOf(dataset)->manifest->schema,
+                                {.columns = std::move(columns)});
 }
 
 // One call that adds columns: the fragments so far, and what is to be done for each kind.
@@ -189,12 +190,12 @@ class Adding {
     if (!function.checkpoint) return false;
     ARROW_ASSIGN_OR_RAISE(const auto found, function.checkpoint->find_fragment(fragment.id));
     if (!found || found->physical_rows() != fragment.physical_rows ||
-        found->state()->fragment.deletion_file != fragment.deletion_file) {
+        StateOf(*found)->fragment.deletion_file != fragment.deletion_file) {
       return false;
     }
     std::vector<int32_t> ids;
     for (const wire::LeafField& leaf : wire::LeafFields(job_.fields)) ids.push_back(leaf.field_id);
-    for (const wire::DataFile& file : found->state()->fragment.files) {
+    for (const wire::DataFile& file : StateOf(*found)->fragment.files) {
       if (file.fields != ids) continue;
       auto opened = read::OpenDataFile(job_.snapshot, file);
       if (!opened.ok() || (*opened)->metadata().num_rows != fragment.physical_rows) return false;
@@ -235,7 +236,7 @@ class Adding {
 arrow::Result<std::vector<wire::DataFragment>> AllFragments(const Dataset& dataset) {
   std::vector<wire::DataFragment> fragments;
   ARROW_RETURN_NOT_OK(
-      dataset.state()->manifest->fragments.Visit([&](const table::Fragment& fragment) {
+      StateOf(dataset)->manifest->fragments.Visit([&](const table::Fragment& fragment) {
         ARROW_ASSIGN_OR_RAISE(fragments.emplace_back(), fragment.Parse());
         return arrow::Status::OK();
       }));

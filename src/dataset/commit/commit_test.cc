@@ -1,4 +1,6 @@
 #include "glaive/commit.h"
+#include "glaive/history.h"
+#include "glaive/schema.h"
 
 #include <string>
 #include <vector>
@@ -124,8 +126,8 @@ TEST(CommitTest, ADetachedVersionIsFoundByItsNumberOnly) {
   const Dataset detached = Commit(first, append, {.detached = true}).ValueOrDie();
   EXPECT_GE(detached.version(), uint64_t{1} << 63);
   EXPECT_THAT(detached.CountRows(), IsOkAndHolds(5));  // as of version 1, not of 2
-  EXPECT_EQ(first.LatestVersion().ValueOrDie(), 2);
-  EXPECT_EQ(first.Versions()->size(), 2);
+  EXPECT_EQ(LatestVersion(first).ValueOrDie(), 2);
+  EXPECT_EQ(Versions(first)->size(), 2);
   const Dataset found = Dataset::Open(Uri(), {.version = detached.version()}).ValueOrDie();
   EXPECT_THAT(found.CountRows(), IsOkAndHolds(5));
   EXPECT_EQ(TransactionOf(found, found.version()).ValueOrDie()->uuid, append.uuid);

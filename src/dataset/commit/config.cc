@@ -50,7 +50,7 @@ arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
                                            const VersionOptions& options) {
   table::UpdateConfig update;
   for (const auto& [path, edit] : edits) {
-    const wire::Field* const field = FindField(dataset.state()->manifest->schema.fields, path);
+    const wire::Field* const field = FindField(StateOf(dataset)->manifest->schema.fields, path);
     if (field == nullptr) return InvalidInput("Field '{}' does not exist in the dataset", path);
     update.field_metadata[field->id] = ToUpdate(edit);
   }
@@ -59,7 +59,7 @@ arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
 
 std::vector<DatasetBasePath> BasePaths(const Dataset& dataset) {
   std::vector<DatasetBasePath> bases;
-  for (const table::BasePath& base : dataset.state()->manifest->base_paths) {
+  for (const table::BasePath& base : StateOf(dataset)->manifest->base_paths) {
     bases.push_back({base.id, base.name, base.is_dataset_root, base.path});
   }
   return bases;

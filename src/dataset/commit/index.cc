@@ -75,7 +75,7 @@ arrow::Result<uint64_t> CountIndexedRows(const Dataset& dataset, const Index& in
 }  // namespace
 
 arrow::Result<std::vector<Index>> ListIndices(const Dataset& dataset) {
-  const table::Manifest& manifest = *dataset.state()->manifest;
+  const table::Manifest& manifest = *StateOf(dataset)->manifest;
   ARROW_ASSIGN_OR_RAISE(const auto entries, table::IndicesOf(manifest));
   std::map<int32_t, std::string> paths;
   CollectPaths(manifest.schema.fields, "", &paths);
@@ -104,7 +104,7 @@ arrow::Result<std::vector<Index>> ListIndices(const Dataset& dataset) {
 
 arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
                                  const VersionOptions& options) {
-  const auto& state = *dataset.state();
+  const auto& state = *StateOf(dataset);
   ARROW_ASSIGN_OR_RAISE(const auto list, table::IndexList::Parse(state.manifest->index_section,
                                                                  {state.manifest->path}));
   table::CreateIndex change;

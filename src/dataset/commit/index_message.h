@@ -4,7 +4,7 @@
 
 #include <arrow/result.h>
 
-#include "glaive/operation.h"
+#include "glaive/commit.h"
 
 // Index entries between what users hold and the IndexMetadata messages that operations carry.
 namespace glaive::dataset {

@@ -18,7 +18,7 @@ namespace {
 std::vector<wire::DataFragment> WireOf(const std::vector<FragmentMetadata>& fragments) {
   std::vector<wire::DataFragment> wire;
   wire.reserve(fragments.size());
-  for (const FragmentMetadata& fragment : fragments) wire.push_back(fragment.state()->fragment);
+  for (const FragmentMetadata& fragment : fragments) wire.push_back(StateOf(fragment)->fragment);
   return wire;
 }
 
@@ -80,7 +80,7 @@ Result To(const operation::Delete& op) {
 
 Result To(const operation::Overwrite& op) {
   return table::Overwrite{.fragments = WireOf(op.fragments),
-                          .schema = op.schema.state()->schema,
+                          .schema = StateOf(op.schema)->schema,
                           .config_upserts = op.config_upserts,
                           .initial_bases = ToTableBases(op.initial_bases),
                           .data_file_version = {}};
@@ -105,7 +105,7 @@ Result To(const operation::Rewrite& op) {
 }
 
 Result To(const operation::Merge& op) {
-  return table::Merge{WireOf(op.fragments), op.schema.state()->schema, op.preserves_nullability};
+  return table::Merge{WireOf(op.fragments), StateOf(op.schema)->schema, op.preserves_nullability};
 }
 
 Result To(const operation::Restore& op) { return table::Restore{op.version}; }
@@ -130,7 +130,7 @@ Result To(const operation::Update& op) {
 }
 
 Result To(const operation::Project& op) {
-  return table::Project{op.schema.state()->schema, op.preserves_nullability};
+  return table::Project{StateOf(op.schema)->schema, op.preserves_nullability};
 }
 
 Result To(const operation::UpdateConfig& op) {

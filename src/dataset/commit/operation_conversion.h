@@ -3,7 +3,6 @@
 #include <arrow/result.h>
 
 #include "glaive/commit.h"
-#include "glaive/operation.h"
 #include "table/operation/operation.h"
 
 // Operations between what users hold and what the table's layer applies.

@@ -20,14 +20,14 @@ arrow::Result<std::optional<Transaction>> Read(const table::TableLocation& locat
 }  // namespace
 
 arrow::Result<std::optional<Transaction>> TransactionOf(const Dataset& dataset, uint64_t version) {
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   ARROW_ASSIGN_OR_RAISE(const auto entry, table::FindVersion(location, version));
   return Read(location, entry);
 }
 
 arrow::Result<std::vector<std::optional<Transaction>>> RecentTransactions(const Dataset& dataset,
                                                                           uint64_t limit) {
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(location));
   std::vector<std::optional<Transaction>> transactions;
   for (const table::VersionEntry& entry : entries | std::views::reverse) {

@@ -13,7 +13,7 @@ namespace {
 
 // Its number may be another table's by now, or a later version's that a clean-up freed it for.
 arrow::Status CheckHandle(const Dataset& dataset) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(state.location, *state.manifest));
   if (is_there) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(table::FindVersion(state.location, dataset.version()).status());
@@ -25,9 +25,9 @@ arrow::Status CheckHandle(const Dataset& dataset) {
 }  // namespace
 
 arrow::Result<Dataset> Restore(const Dataset& dataset, const VersionOptions& options) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   // What was committed since the version was made is what is to be undone, not a conflict.
-  ARROW_ASSIGN_OR_RAISE(auto latest, state.session->state().LatestManifest(state.location));
+  ARROW_ASSIGN_OR_RAISE(auto latest, StateOf(*state.session)->LatestManifest(state.location));
   ARROW_RETURN_NOT_OK(CheckHandle(dataset));
   return dataset::CommitVerb({state.location, std::move(latest), state.session},
                              table::Restore{dataset.version(), state.manifest}, options);

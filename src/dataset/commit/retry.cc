@@ -23,8 +23,8 @@ bool IsOfSameTable(const table::TableLocation& table, const table::Manifest& new
 std::optional<Dataset> NewestOfSameTable(const Dataset& dataset) {
   const auto newest = dataset.CheckoutLatest();
   if (!newest.ok()) return std::nullopt;
-  const Dataset::State& state = *dataset.state();
-  const table::Manifest& manifest = *newest->state()->manifest;
+  const dataset::DatasetState& state = *StateOf(dataset);
+  const table::Manifest& manifest = *StateOf(*newest)->manifest;
   if (!IsOfSameTable(state.location, manifest, *state.manifest)) return std::nullopt;
   return *newest;
 }

@@ -9,7 +9,7 @@
 
 #include "core/clock.h"
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
 

@@ -90,7 +90,7 @@ arrow::Result<table::ManifestPtr> Publish(const CommitPlace& place, Change chang
 }  // namespace
 
 CommitPlace PlaceOf(const Dataset& dataset) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   return {state.location, state.manifest, state.session};
 }
 

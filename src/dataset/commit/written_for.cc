@@ -41,10 +41,10 @@ Targets TargetsOf(const Operation& operation) {
   VisitNewFragments(operation, [&](const std::vector<FragmentMetadata>& fragments) {
     const TableIdentity* previous = nullptr;  // mostly all are written for one
     for (const FragmentMetadata& fragment : fragments) {
-      const auto& target = fragment.state()->written_for;
+      const auto& target = StateOf(fragment)->written_for;
       if (!target || (previous != nullptr && *target == *previous)) continue;
       previous = &*target;
-      const auto& files = fragment.state()->fragment.files;
+      const auto& files = StateOf(fragment)->fragment.files;
       targets.emplace(std::pair(target->version, target->transaction),
                       files.empty() ? "" : files.front().path);
     }
@@ -73,7 +73,7 @@ std::optional<std::string> BranchOf(const table::TableLocation& main, uint64_t v
 bool RemembersTarget(const Operation& operation) { return !TargetsOf(operation).empty(); }
 
 arrow::Status CheckWrittenFor(const Dataset& base, const Operation& operation) {
-  const table::TableLocation& table = base.state()->location;
+  const table::TableLocation& table = StateOf(base)->location;
   for (const auto& [target, file] : TargetsOf(operation)) {
     const auto& [version, transaction] = target;
     const auto now = IdentityOf(table, version);

@@ -2,8 +2,8 @@
 
 #include <arrow/status.h>
 
+#include "glaive/commit.h"
 #include "glaive/dataset.h"
-#include "glaive/operation.h"
 
 namespace glaive::dataset {
 

@@ -12,9 +12,9 @@
 #include "wire/schema.h"
 
 namespace glaive {
-namespace {
+namespace dataset {
 
-DatasetSummary Summarize(const table::FragmentTotals& totals) {
+DatasetSummary SummaryOf(const table::FragmentTotals& totals) {
   return {.num_fragments = totals.num_fragments,
           .num_data_files = totals.num_data_files(),
           .num_deletion_files = totals.deletion_files,
@@ -23,36 +23,18 @@ DatasetSummary Summarize(const table::FragmentTotals& totals) {
           .data_file_bytes = totals.data_file_bytes};
 }
 
-// The keys of pylance's versions().
-std::map<std::string, std::string> VersionMetadata(const DatasetSummary& summary) {
-  return {
-      {"total_fragments", std::to_string(summary.num_fragments)},
-      {"total_data_files", std::to_string(summary.num_data_files)},
-      {"total_files_size", std::to_string(summary.data_file_bytes)},
-      {"total_deletion_files", std::to_string(summary.num_deletion_files)},
-      {"total_data_file_rows", std::to_string(summary.physical_rows)},
-      {"total_deletion_file_rows", std::to_string(summary.deleted_rows)},
-      {"total_rows", std::to_string(summary.physical_rows -
-                                    std::min(summary.deleted_rows, summary.physical_rows))},
-  };
-}
-
-}  // namespace
-
-namespace dataset {
-
 arrow::Result<Dataset> MakeDataset(table::TableLocation location, table::ManifestPtr manifest,
                                    std::shared_ptr<Session> session) {
-  auto state = std::make_shared<Dataset::State>();
+  auto state = std::make_shared<dataset::DatasetState>();
   ARROW_ASSIGN_OR_RAISE(state->schema, wire::ToArrow(manifest->schema));
   state->location = std::move(location);
   state->manifest = std::move(manifest);
   state->session = session != nullptr ? std::move(session) : Session::Default();
-  return Dataset(std::move(state));
+  return Access::Make<Dataset>(std::move(state));
 }
 
 arrow::Result<const RowIndex*> RowIndexOf(const Dataset& dataset) {
-  std::atomic<const RowIndex*>& index = dataset.state()->row_index;
+  std::atomic<const RowIndex*>& index = StateOf(dataset)->row_index;
   if (const RowIndex* made = index.load(std::memory_order_acquire)) return made;
   ARROW_ASSIGN_OR_RAISE(RowIndex fresh, RowIndex::Make(SnapshotOf(dataset)));
   auto owned = std::make_unique<const RowIndex>(std::move(fresh));
@@ -64,22 +46,20 @@ arrow::Result<const RowIndex*> RowIndexOf(const Dataset& dataset) {
 }
 
 read::Snapshot SnapshotOf(const Dataset& dataset) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   return {state.location, state.manifest,
-          std::shared_ptr<read::FileCache>(state.session, &state.session->state())};
+          std::shared_ptr<read::FileCache>(state.session, StateOf(*state.session).get())};
 }
 
 }  // namespace dataset
-
-Dataset::Dataset(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 arrow::Result<Dataset> Dataset::Open(std::string_view uri, const OpenOptions& options) {
   ARROW_ASSIGN_OR_RAISE(auto place, io::Resolve(uri));
   table::TableLocation location{std::move(place.store), std::move(place.path),
                                 std::move(place.uri)};
   const auto& session = options.session != nullptr ? options.session : Session::Default();
-  auto manifest = options.version ? session->state().ManifestOf(location, *options.version)
-                                  : session->state().LatestManifest(location);
+  auto manifest = options.version ? StateOf(*session)->ManifestOf(location, *options.version)
+                                  : StateOf(*session)->LatestManifest(location);
   if (!manifest.ok() && KindOf(manifest.status()) == ErrorKind::kNotFound) {
     ARROW_ASSIGN_OR_RAISE(const auto latest, table::LatestVersion(location));
     return latest ? manifest.status() : table::TableNotFound(location);
@@ -90,12 +70,10 @@ arrow::Result<Dataset> Dataset::Open(std::string_view uri, const OpenOptions& op
 
 const std::string& Dataset::uri() const { return state_->location.uri; }
 uint64_t Dataset::version() const { return state_->manifest->version; }
-int64_t Dataset::timestamp_ns() const { return state_->manifest->timestamp_ns; }
 std::shared_ptr<arrow::Schema> Dataset::schema() const { return state_->schema; }
 std::string Dataset::data_storage_version() const {
   return dataset::NameOf(state_->manifest->data_file_version);
 }
-int32_t Dataset::max_field_id() const { return state_->manifest->MaxFieldId(); }
 bool Dataset::has_stable_row_ids() const { return state_->manifest->has_stable_row_ids(); }
 const std::map<std::string, std::string>& Dataset::config() const {
   return state_->manifest->config;
@@ -118,7 +96,9 @@ arrow::Result<uint64_t> Dataset::CountRows() const {
   return rows;
 }
 
-DatasetSummary Dataset::summary() const { return Summarize(state_->manifest->fragments.totals()); }
+DatasetSummary Dataset::summary() const {
+  return dataset::SummaryOf(state_->manifest->fragments.totals());
+}
 
 uint64_t Dataset::num_fragments() const {
   return state_->manifest->fragments.totals().num_fragments;
@@ -135,24 +115,6 @@ arrow::Result<std::vector<FragmentMetadata>> Dataset::Fragments() const {
   return fragments;
 }
 
-std::vector<uint64_t> Dataset::FragmentIds() const { return state_->manifest->fragments.Ids(); }
-
-std::optional<uint64_t> Dataset::PositionOf(uint64_t id) const {
-  const table::FragmentTable& fragments = state_->manifest->fragments;
-  if (!fragments.Find(id)) return std::nullopt;
-  return fragments.PositionOf(id);
-}
-
-arrow::Result<FragmentMetadata> Dataset::FragmentAt(uint64_t position) const {
-  if (position >= num_fragments()) {
-    return InvalidInput("fragment {} of version {}, which has {}", position, version(),
-                        num_fragments());
-  }
-  ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed,
-                        state_->manifest->fragments.At(position).Parse());
-  return dataset::MakeFragmentMetadata(std::move(parsed));
-}
-
 arrow::Result<std::optional<FragmentMetadata>> Dataset::GetFragment(uint64_t id) const {
   const auto fragment = state_->manifest->fragments.Find(id);
   if (!fragment) return std::nullopt;
@@ -160,48 +122,16 @@ arrow::Result<std::optional<FragmentMetadata>> Dataset::GetFragment(uint64_t id)
   return dataset::MakeFragmentMetadata(std::move(parsed));
 }
 
-arrow::Result<uint64_t> Dataset::LatestVersion() const {
-  ARROW_ASSIGN_OR_RAISE(const auto entry, table::LatestVersion(state_->location));
-  if (!entry) return NotFound("Dataset at path {} was not found", uri());
-  return entry->version;
-}
-
-arrow::Result<std::vector<VersionInfo>> Dataset::Versions() const {
-  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(state_->location));
-  std::vector<VersionInfo> versions;
-  versions.reserve(entries.size());
-  for (const table::VersionEntry& entry : entries) {
-    ARROW_ASSIGN_OR_RAISE(const auto manifest,
-                          state_->session->state().ManifestOf(state_->location, entry));
-    versions.push_back({manifest->version, manifest->timestamp_ns,
-                        VersionMetadata(Summarize(manifest->fragments.totals()))});
-  }
-  return versions;
-}
-
 arrow::Result<Dataset> Dataset::Checkout(uint64_t version) const {
   if (version == this->version()) return *this;
   ARROW_ASSIGN_OR_RAISE(auto manifest,
-                        state_->session->state().ManifestOf(state_->location, version));
+                        StateOf(*state_->session)->ManifestOf(state_->location, version));
   return dataset::MakeDataset(state_->location, std::move(manifest), state_->session);
 }
 
 arrow::Result<Dataset> Dataset::CheckoutLatest() const {
-  ARROW_ASSIGN_OR_RAISE(auto manifest, state_->session->state().LatestManifest(state_->location));
+  ARROW_ASSIGN_OR_RAISE(auto manifest, StateOf(*state_->session)->LatestManifest(state_->location));
   return dataset::MakeDataset(state_->location, std::move(manifest), state_->session);
-}
-
-VersionInfo VersionInfoOf(const Dataset& dataset) {
-  return {dataset.version(), dataset.timestamp_ns(), VersionMetadata(dataset.summary())};
-}
-
-arrow::Result<VersionInfo> ReadVersionInfo(const Dataset& dataset, uint64_t version) {
-  if (version == dataset.version()) return VersionInfoOf(dataset);
-  const Dataset::State& state = *dataset.state();
-  ARROW_ASSIGN_OR_RAISE(const auto manifest,
-                        state.session->state().ManifestOf(state.location, version));
-  return VersionInfo{manifest->version, manifest->timestamp_ns,
-                     VersionMetadata(Summarize(manifest->fragments.totals()))};
 }
 
 uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows) {
@@ -221,11 +151,24 @@ uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows) {
   return small;
 }
 
-arrow::Result<std::vector<uint64_t>> VersionNumbers(const Dataset& dataset) {
-  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(dataset.state()->location));
-  std::vector<uint64_t> versions;
-  for (const table::VersionEntry& entry : entries) versions.push_back(entry.version);
-  return versions;
+std::vector<uint64_t> FragmentIds(const Dataset& dataset) {
+  return StateOf(dataset)->manifest->fragments.Ids();
+}
+
+std::optional<uint64_t> PositionOf(const Dataset& dataset, uint64_t id) {
+  const table::FragmentTable& fragments = StateOf(dataset)->manifest->fragments;
+  if (!fragments.Find(id)) return std::nullopt;
+  return fragments.PositionOf(id);
+}
+
+arrow::Result<FragmentMetadata> FragmentAt(const Dataset& dataset, uint64_t position) {
+  if (position >= dataset.num_fragments()) {
+    return InvalidInput("fragment {} of version {}, which has {}", position, dataset.version(),
+                        dataset.num_fragments());
+  }
+  const table::FragmentTable& fragments = StateOf(dataset)->manifest->fragments;
+  ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed, fragments.At(position).Parse());
+  return dataset::MakeFragmentMetadata(std::move(parsed));
 }
 
 }  // namespace glaive

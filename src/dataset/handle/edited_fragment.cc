@@ -9,7 +9,7 @@ namespace glaive::dataset {
 arrow::Result<wire::DataFragment> FragmentOf(const Dataset& dataset, uint64_t id) {
   ARROW_ASSIGN_OR_RAISE(const auto fragment, dataset.GetFragment(id));
   if (!fragment) return InvalidInput("version {} has no fragment {}", dataset.version(), id);
-  return fragment->state()->fragment;
+  return StateOf(*fragment)->fragment;
 }
 
 }  // namespace glaive::dataset

@@ -250,8 +250,6 @@ std::optional<dataset::TableIdentity> WrittenForFrom(const Json& json) {
 
 }  // namespace
 
-FragmentMetadata::FragmentMetadata(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-
 arrow::Result<FragmentMetadata> FragmentMetadata::FromJson(std::string_view json) {
   try {
     const Json parsed = Json::parse(json);

@@ -5,21 +5,19 @@
 
 #include <arrow/result.h>
 
+#include "core/access.h"
 #include "glaive/schema.h"
 #include "wire/schema.h"
 
-namespace glaive {
+namespace glaive::dataset {
 
-struct TableSchema::State {
+struct TableSchemaState {
   wire::Schema schema;
   std::shared_ptr<arrow::Schema> arrow_schema;
   std::vector<FieldInfo> fields;
 };
 
-namespace dataset {
-
 // Errors: those of logical types that this build cannot show.
 arrow::Result<TableSchema> MakeTableSchema(wire::Schema schema);
 
-}  // namespace dataset
-}  // namespace glaive
+}  // namespace glaive::dataset

@@ -77,7 +77,7 @@ auto ReadNewest(const table::TableLocation& location, Read read)
 }  // namespace
 
 Session::Session(uint64_t metadata_cache_bytes)
-    : state_(std::make_unique<State>(metadata_cache_bytes)) {}
+    : state_(std::make_unique<dataset::SessionState>(metadata_cache_bytes)) {}
 
 Session::~Session() = default;
 
@@ -88,22 +88,22 @@ const std::shared_ptr<Session>& Session::Default() {
       [] { return std::make_unique<const std::shared_ptr<Session>>(std::make_shared<Session>()); });
 }
 
-std::shared_ptr<Session> SessionOf(const Dataset& dataset) { return dataset.state()->session; }
+std::shared_ptr<Session> SessionOf(const Dataset& dataset) { return StateOf(dataset)->session; }
 
 std::shared_ptr<Session> dataset::PassingSession(std::shared_ptr<Session> base) {
   auto session = std::make_shared<Session>(0);
-  session->state().base = std::move(base);
+  StateOf(*session)->base = std::move(base);
   return session;
 }
 
 uint64_t Session::size_bytes() const { return state_->cache.size_bytes(); }
 
-arrow::Result<std::shared_ptr<file::FileReader>> Session::State::OpenFile(
+arrow::Result<std::shared_ptr<file::FileReader>> dataset::SessionState::OpenFile(
     const std::shared_ptr<io::ObjectStore>& store, const std::string& path,
     std::optional<uint64_t> size_bytes) {
   const std::string key = KeyOf('f', store.get(), path);
   if (base != nullptr) {
-    if (auto cached = base->state().cache.Get<file::FileReader>(key)) return cached;
+    if (auto cached = StateOf(*base)->cache.Get<file::FileReader>(key)) return cached;
     return file::FileReader::Open(store, path, size_bytes);
   }
   if (auto cached = cache.Get<file::FileReader>(key)) return cached;
@@ -112,11 +112,11 @@ arrow::Result<std::shared_ptr<file::FileReader>> Session::State::OpenFile(
   return reader;
 }
 
-arrow::Result<table::DeletionVectorPtr> Session::State::OpenDeletions(
+arrow::Result<table::DeletionVectorPtr> dataset::SessionState::OpenDeletions(
     const table::TableLocation& location, const table::Manifest& manifest,
     const wire::DataFragment& fragment, uint64_t physical_rows) {
   if (base != nullptr) {
-    return base->state().OpenDeletions(location, manifest, fragment, physical_rows);
+    return StateOf(*base)->OpenDeletions(location, manifest, fragment, physical_rows);
   }
   const wire::DeletionFile& file = *fragment.deletion_file;
   std::string path = location.Path(table::DeletionFilePath(fragment.id, file));
@@ -129,13 +129,13 @@ arrow::Result<table::DeletionVectorPtr> Session::State::OpenDeletions(
   return vector;
 }
 
-arrow::Result<table::ManifestPtr> Session::State::LatestManifest(
+arrow::Result<table::ManifestPtr> dataset::SessionState::LatestManifest(
     const table::TableLocation& location) {
   return ReadNewest(location,
                     [&](const auto& entry) { return ManifestOrOneBefore(location, entry); });
 }
 
-arrow::Result<table::ManifestPtr> Session::State::ManifestOrOneBefore(
+arrow::Result<table::ManifestPtr> dataset::SessionState::ManifestOrOneBefore(
     const table::TableLocation& location, const table::VersionEntry& head) {
   auto manifest = ManifestOf(location, head);
   // A torn head: the store's own way to the newest one passes over it.
@@ -145,14 +145,14 @@ arrow::Result<table::ManifestPtr> Session::State::ManifestOrOneBefore(
   return manifest;
 }
 
-arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
-                                                             uint64_t version) {
+arrow::Result<table::ManifestPtr> dataset::SessionState::ManifestOf(
+    const table::TableLocation& location, uint64_t version) {
   ARROW_ASSIGN_OR_RAISE(const auto entry, table::FindVersion(location, version));
   return ManifestOf(location, entry);
 }
 
-arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableLocation& location,
-                                                             const table::VersionEntry& entry) {
+arrow::Result<table::ManifestPtr> dataset::SessionState::ManifestOf(
+    const table::TableLocation& location, const table::VersionEntry& entry) {
   ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, entry));
   if (!stamp) return table::ReadManifest(location, entry);
   const std::string key = KeyOf('m', location.store.get(), entry.path);
@@ -163,7 +163,7 @@ arrow::Result<table::ManifestPtr> Session::State::ManifestOf(const table::TableL
   return manifest;
 }
 
-arrow::Result<table::ManifestPtr> Session::State::PassingManifest(
+arrow::Result<table::ManifestPtr> dataset::SessionState::PassingManifest(
     const table::TableLocation& location, const table::VersionEntry& entry) {
   const auto cached = cache.Get<CachedManifest>(KeyOf('m', location.store.get(), entry.path));
   if (cached == nullptr) return table::ReadManifest(location, entry);
@@ -172,12 +172,13 @@ arrow::Result<table::ManifestPtr> Session::State::PassingManifest(
   return table::ReadManifest(location, entry);
 }
 
-arrow::Result<WriteTarget> Session::State::LatestTarget(const table::TableLocation& location) {
+arrow::Result<WriteTarget> dataset::SessionState::LatestTarget(
+    const table::TableLocation& location) {
   return ReadNewest(location, [&](const auto& entry) { return TargetOf(location, entry); });
 }
 
-arrow::Result<WriteTarget> Session::State::TargetOf(const table::TableLocation& location,
-                                                    const table::VersionEntry& entry) {
+arrow::Result<WriteTarget> dataset::SessionState::TargetOf(const table::TableLocation& location,
+                                                           const table::VersionEntry& entry) {
   ARROW_ASSIGN_OR_RAISE(const auto stamp, StampOf(location, entry));
   const std::string key = KeyOf('t', location.store.get(), entry.path);
   if (stamp) {

@@ -6,19 +6,20 @@
 
 #include <arrow/result.h>
 
+#include "core/access.h"
 #include "dataset/handle/byte_cache.h"
 #include "glaive/session.h"
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 #include "read/snapshot.h"
 #include "table/versions/versions.h"
 
-namespace glaive {
+namespace glaive::dataset {
 
 // What a session keeps. Data and deletion files never change under their names. A manifest's name
 // may come back when a table is removed and made anew, so it is only believed while size and time
 // of its file are the same.
-struct Session::State final : read::FileCache {
-  explicit State(uint64_t max_bytes) : cache(max_bytes, kMaxOpenFiles) {}
+struct SessionState final : read::FileCache {
+  explicit SessionState(uint64_t max_bytes) : cache(max_bytes, kMaxOpenFiles) {}
 
   arrow::Result<std::shared_ptr<file::FileReader>> OpenFile(
       const std::shared_ptr<io::ObjectStore>& store, const std::string& path,
@@ -48,18 +49,15 @@ struct Session::State final : read::FileCache {
   std::shared_ptr<Session> base;
 
   static constexpr uint64_t kMaxOpenFiles = 128;  // of the 1,024 that a process may have by default
-  dataset::ByteCache cache;
+  ByteCache cache;
 
  private:
   arrow::Result<table::ManifestPtr> ManifestOrOneBefore(const table::TableLocation& location,
                                                         const table::VersionEntry& head);
 };
 
-namespace dataset {
-
 // For data files that are read once and not missed afterwards: it finds what `base` has, and keeps
 // no data file itself, so that a pass over many does not push out of `base` what others use.
 std::shared_ptr<Session> PassingSession(std::shared_ptr<Session> base);
 
-}  // namespace dataset
-}  // namespace glaive
+}  // namespace glaive::dataset

@@ -14,7 +14,7 @@
 
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 #include "glaive/write.h"
 #include "testing/matchers.h"
 

@@ -28,16 +28,15 @@ arrow::Result<std::vector<FieldInfo>> InfoOf(const std::vector<wire::Field>& fie
 namespace dataset {
 
 arrow::Result<TableSchema> MakeTableSchema(wire::Schema schema) {
-  TableSchema::State state;
+  dataset::TableSchemaState state;
   ARROW_ASSIGN_OR_RAISE(state.arrow_schema, wire::ToArrow(schema));
   ARROW_ASSIGN_OR_RAISE(state.fields, InfoOf(schema.fields));
   state.schema = std::move(schema);
-  return TableSchema(std::make_shared<const TableSchema::State>(std::move(state)));
+  return Access::Make<TableSchema>(
+      std::make_shared<const dataset::TableSchemaState>(std::move(state)));
 }
 
 }  // namespace dataset
-
-TableSchema::TableSchema(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 arrow::Result<TableSchema> TableSchema::FromArrow(const arrow::Schema& schema) {
   ARROW_ASSIGN_OR_RAISE(wire::Schema fields, wire::FromArrow(schema));
@@ -79,7 +78,9 @@ bool TableSchema::operator==(const TableSchema& other) const {
 }
 
 arrow::Result<TableSchema> SchemaOf(const Dataset& dataset) {
-  return dataset::MakeTableSchema(dataset.state()->manifest->schema);
+  return dataset::MakeTableSchema(StateOf(dataset)->manifest->schema);
 }
+
+int32_t MaxFieldId(const Dataset& dataset) { return StateOf(dataset)->manifest->MaxFieldId(); }
 
 }  // namespace glaive

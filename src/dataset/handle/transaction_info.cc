@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "glaive/dataset.h"
+#include "glaive/history.h"
 #include "table/operation/conflict.h"
 #include "table/versions/versions.h"
 
@@ -12,7 +13,7 @@ namespace glaive {
 
 arrow::Result<std::optional<TransactionInfo>> ReadTransaction(const Dataset& dataset,
                                                               uint64_t version) {
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(location));
   const auto entry = std::ranges::find(entries, version, &table::VersionEntry::version);
   if (entry == entries.end()) {

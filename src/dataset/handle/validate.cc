@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 #include "read/snapshot.h"
 #include "table/manifest/index_files.h"
 #include "table/sets/roaring.h"

@@ -1,4 +1,4 @@
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 
 #include <algorithm>
 #include <bit>
@@ -94,7 +94,7 @@ arrow::Result<std::string> Decompressed(std::string_view frame, uint32_t size) {
   return message;
 }
 
-std::string MessageOf(const WriteTarget::State& state) {
+std::string MessageOf(const dataset::WriteTargetState& state) {
   std::string message;
   wire::AppendBytes(kUri, state.uri, &message);
   wire::AppendVarint(kVersion, state.identity.version, &message);
@@ -132,7 +132,7 @@ arrow::Result<std::string> ReadMessage(std::string_view bytes) {
 }
 
 struct Reader {
-  WriteTarget::State state;
+  dataset::WriteTargetState state;
   wire::FieldListReader fields;
 
   arrow::Status Read(const FieldView& field);
@@ -185,7 +185,8 @@ arrow::Result<WriteTarget> Reader::Finish() && {
   std::set<int32_t> ids;
   ARROW_RETURN_NOT_OK(CheckFieldIds(state.schema.fields, ids));
   ARROW_ASSIGN_OR_RAISE(state.arrow_schema, wire::ToArrow(state.schema));
-  return WriteTarget(std::make_shared<const WriteTarget::State>(std::move(state)));
+  return Access::Make<WriteTarget>(
+      std::make_shared<const dataset::WriteTargetState>(std::move(state)));
 }
 
 // A relative path means another place in another process.
@@ -200,27 +201,26 @@ namespace dataset {
 arrow::Result<WriteTarget> MakeWriteTarget(const table::TableLocation& table,
                                            const table::Manifest& manifest) {
   ARROW_RETURN_NOT_OK(table::CheckWritable(manifest));
-  WriteTarget::State state{.uri = UriOf(table),
-                           .identity = {},
-                           .schema = manifest.schema,
-                           .arrow_schema = nullptr,
-                           .data_file_version = manifest.data_file_version,
-                           .has_stable_row_ids = manifest.has_stable_row_ids(),
-                           .config = manifest.config,
-                           .base_paths = manifest.base_paths};
+  dataset::WriteTargetState state{.uri = UriOf(table),
+                                  .identity = {},
+                                  .schema = manifest.schema,
+                                  .arrow_schema = nullptr,
+                                  .data_file_version = manifest.data_file_version,
+                                  .has_stable_row_ids = manifest.has_stable_row_ids(),
+                                  .config = manifest.config,
+                                  .base_paths = manifest.base_paths};
   ARROW_ASSIGN_OR_RAISE(state.identity, IdentityOf(table, manifest));
   ARROW_ASSIGN_OR_RAISE(state.arrow_schema, wire::ToArrow(state.schema));
-  return WriteTarget(std::make_shared<const WriteTarget::State>(std::move(state)));
+  return Access::Make<WriteTarget>(
+      std::make_shared<const dataset::WriteTargetState>(std::move(state)));
 }
 
 // Field by field the schema takes some times what it takes in one piece, and is there twice.
 uint64_t MemoryBytes(const WriteTarget& target) {
-  return 16 * MessageOf(*target.state()).size() + 1024;
+  return 16 * MessageOf(*StateOf(target)).size() + 1024;
 }
 
 }  // namespace dataset
-
-WriteTarget::WriteTarget(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 arrow::Result<WriteTarget> WriteTarget::Parse(std::string_view bytes) {
   ARROW_ASSIGN_OR_RAISE(const std::string message, ReadMessage(bytes));
@@ -265,7 +265,7 @@ bool WriteTarget::operator==(const WriteTarget& other) const {
 }
 
 arrow::Result<WriteTarget> WriteTargetOf(const Dataset& dataset) {
-  return dataset::MakeWriteTarget(dataset.state()->location, *dataset.state()->manifest);
+  return dataset::MakeWriteTarget(StateOf(dataset)->location, *StateOf(dataset)->manifest);
 }
 
 }  // namespace glaive

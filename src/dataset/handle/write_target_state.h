@@ -8,17 +8,18 @@
 
 #include <arrow/result.h>
 
+#include "core/access.h"
 #include "core/file_version.h"
 #include "dataset/handle/table_identity.h"
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
 
-namespace glaive {
+namespace glaive::dataset {
 
-struct WriteTarget::State {
+struct WriteTargetState {
   std::string uri;
-  dataset::TableIdentity identity;
+  TableIdentity identity;
   wire::Schema schema;
   std::shared_ptr<arrow::Schema> arrow_schema;
   FileVersion data_file_version = FileVersion::k2_2;
@@ -27,8 +28,6 @@ struct WriteTarget::State {
   std::vector<table::BasePath> base_paths;
 };
 
-namespace dataset {
-
 // Unsupported for tables that this build may not write to.
 arrow::Result<WriteTarget> MakeWriteTarget(const table::TableLocation& table,
                                            const table::Manifest& manifest);
@@ -36,5 +35,4 @@ arrow::Result<WriteTarget> MakeWriteTarget(const table::TableLocation& table,
 // What keeping one takes, about.
 uint64_t MemoryBytes(const WriteTarget& target);
 
-}  // namespace dataset
-}  // namespace glaive
+}  // namespace glaive::dataset

@@ -1,4 +1,4 @@
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 
 #include <cstring>
 #include <map>
@@ -14,7 +14,7 @@
 #include "dataset/handle/dataset_state.h"
 #include "glaive/commit.h"
 #include "glaive/config.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 #include "glaive/session.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
@@ -243,7 +243,7 @@ TEST_F(WriteTargetTest, WhatCannotBeToldIsRefused) {
   const auto fragments = WriteFragments(Rows(3), Target(), kAppend).ValueOrDie();
   dataset = WriteDataset(Rows(3), dataset, kAppend).ValueOrDie().dataset;
   EXPECT_THAT(Commit(kUri, AppendOf(fragments, 2)), IsOk());
-  const std::string path = table::FindVersion(dataset.state()->location, 1).ValueOrDie().path;
+  const std::string path = table::FindVersion(StateOf(dataset)->location, 1).ValueOrDie().path;
   ASSERT_THAT(store_->Delete(path), IsOk());
   EXPECT_THAT(Commit(kUri, AppendOf(fragments, 2)),
               IsError(ErrorKind::kCommitConflict, "not there any more"));

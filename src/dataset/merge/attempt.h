@@ -4,7 +4,7 @@
 
 #include "dataset/handle/new_files.h"
 #include "dataset/merge/source.h"
-#include "glaive/merge_insert.h"
+#include "glaive/rows.h"
 #include "table/operation/operation.h"
 
 namespace glaive::dataset {

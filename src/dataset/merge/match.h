@@ -8,7 +8,7 @@
 
 #include "dataset/merge/source.h"
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
 namespace glaive::dataset {
 

@@ -1,4 +1,4 @@
-#include "glaive/merge_insert.h"
+#include "glaive/rows.h"
 
 #include <utility>
 
@@ -56,7 +56,7 @@ arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
   result.stats.num_attempts = 1;
   ARROW_ASSIGN_OR_RAISE(result.transaction.operation,
                         dataset::FromTable(table::Operation(std::move(staged.operation))));
-  ARROW_RETURN_NOT_OK(dataset::HandOver(*dataset.state()->location.store, staged.files,
+  ARROW_RETURN_NOT_OK(dataset::HandOver(*StateOf(dataset)->location.store, staged.files,
                                         options.version.durability));
   return result;
 }
@@ -83,7 +83,7 @@ arrow::Result<std::string> ExplainMergeInsert(const Dataset& dataset, const arro
   };
   std::string text = dataset::DescribeMerge(plan.on, options);
   text +=
-      fmt::format("\n  WriteRows: columns=[{}]", names(dataset.state()->manifest->schema.fields));
+      fmt::format("\n  WriteRows: columns=[{}]", names(StateOf(dataset)->manifest->schema.fields));
   if (plan.update_condition) {
     text += fmt::format("\n    MergeCondition: {}, target_columns=[{}]", *options.update_condition,
                         fmt::join(plan.update_condition->target_columns(), ", "));

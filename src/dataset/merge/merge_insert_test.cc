@@ -1,4 +1,5 @@
-#include "glaive/merge_insert.h"
+#include "glaive/history.h"
+#include "glaive/rows.h"
 
 #include <map>
 #include <string>
@@ -10,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "glaive/session.h"
-#include "glaive/update.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
 #include "testing/faulty_store.h"
@@ -119,7 +119,7 @@ TEST(MergeInsertTest, AStagedMergeIsCommittedOnce) {
   const auto same_new_key = StageMergeInsert(dataset, Stream({{50, 2}}), kUpsert).ValueOrDie();
   const auto same_row = StageMergeInsert(dataset, Stream({{5, 3}}), kUpsert).ValueOrDie();
   const auto others = StageMergeInsert(dataset, Stream({{6, 4}, {60, 4}}), kUpsert).ValueOrDie();
-  EXPECT_THAT(dataset.LatestVersion(), IsOkAndHolds(1));
+  EXPECT_THAT(LatestVersion(dataset), IsOkAndHolds(1));
   EXPECT_THAT(Commit(dataset, first.transaction), IsOk());
   for (const auto& late : {same_new_key, same_row}) {
     const auto refused = Commit(dataset, late.transaction);
@@ -224,7 +224,7 @@ TEST(UpdateTest, WhatDoesNotFitChangesNothing) {
   EXPECT_THAT(refuses("v", "1e300"), IsError(ErrorKind::kInvalidInput, "column 'v'"));
   EXPECT_THAT(refuses("v", "'x'"), IsError(ErrorKind::kInvalidInput, "column 'v'"));
   EXPECT_THAT(Update(dataset, {}), IsError(ErrorKind::kInvalidInput, "No updates"));
-  EXPECT_THAT(dataset.LatestVersion(), IsOkAndHolds(1));
+  EXPECT_THAT(LatestVersion(dataset), IsOkAndHolds(1));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ arrow::Status CheckCanInsert(const wire::Schema& table, const wire::Schema& sour
 arrow::Result<std::vector<std::string>> KeyColumns(const Dataset& dataset,
                                                    const std::vector<std::string>& on) {
   const std::vector<std::string> asked =
-      on.empty() ? PrimaryKey(dataset.state()->manifest->schema) : on;
+      on.empty() ? PrimaryKey(StateOf(dataset)->manifest->schema) : on;
   if (asked.empty()) {
     return InvalidInput(
         "A merge insert operation requires join keys: name `on` columns, or declare a primary key "
@@ -95,7 +95,7 @@ arrow::Result<MergePlan> MergePlan::Make(const Dataset& dataset, const arrow::Sc
                                          const MergeInsertOptions& options) {
   ARROW_RETURN_NOT_OK(CheckMergeOptions(options));
   ARROW_RETURN_NOT_OK(query::InitCompute());
-  const table::Manifest& manifest = *dataset.state()->manifest;
+  const table::Manifest& manifest = *StateOf(dataset)->manifest;
   MergePlan plan;
   ARROW_ASSIGN_OR_RAISE(plan.on, KeyColumns(dataset, options.on));
   const bool updates = options.when_matched == WhenMatched::kUpdateAll;

@@ -10,7 +10,7 @@
 
 #include "core/file_version.h"
 #include "dataset/merge/condition.h"
-#include "glaive/merge_insert.h"
+#include "glaive/rows.h"
 #include "wire/schema.h"
 
 namespace glaive::dataset {

@@ -14,7 +14,7 @@
 #include "dataset/merge/match.h"
 #include "dataset/merge/source.h"
 #include "dataset/write/fragment_writer.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "read/projection.h"
 #include "read/snapshot.h"
 

@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 #include "wire/schema.h"
 
 namespace glaive::dataset {

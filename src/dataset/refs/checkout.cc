@@ -15,7 +15,7 @@ namespace dataset {
 
 arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
                                                   const Reference& reference) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   const table::TableLocation main = MainLocation(dataset);
   BranchVersion meant;
   if (const auto* number = std::get_if<uint64_t>(&reference)) {
@@ -33,7 +33,7 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
   if (meant.branch != state.manifest->branch) {
     ARROW_ASSIGN_OR_RAISE(resolved.location, BranchLocation(main, meant.branch));
   }
-  Session::State& session = state.session->state();
+  dataset::SessionState& session = *StateOf(*state.session);
   auto manifest = meant.version ? session.ManifestOf(resolved.location, *meant.version)
                                 : session.LatestManifest(resolved.location);
   const bool is_named = !std::holds_alternative<uint64_t>(reference) && meant.version;
@@ -66,24 +66,13 @@ arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view 
 }  // namespace dataset
 
 std::optional<std::string> BranchOf(const Dataset& dataset) {
-  return dataset.state()->manifest->branch;
+  return StateOf(dataset)->manifest->branch;
 }
 
-arrow::Result<Dataset> Checkout(const Dataset& dataset, const Reference& reference) {
-  ARROW_ASSIGN_OR_RAISE(auto resolved, dataset::ResolveReference(dataset, reference));
+arrow::Result<Dataset> Dataset::Checkout(const Reference& reference) const {
+  ARROW_ASSIGN_OR_RAISE(auto resolved, dataset::ResolveReference(*this, reference));
   return dataset::MakeDataset(std::move(resolved.location), std::move(resolved.manifest),
-                              dataset.state()->session);
-}
-
-arrow::Result<Dataset> Open(std::string_view uri, const Reference& reference,
-                            std::shared_ptr<Session> session) {
-  OpenOptions options{.session = std::move(session)};
-  if (const auto* number = std::get_if<uint64_t>(&reference)) {
-    options.version = *number;
-    return Dataset::Open(uri, options);
-  }
-  ARROW_ASSIGN_OR_RAISE(const Dataset latest, Dataset::Open(uri, options));
-  return Checkout(latest, reference);
+                              state_->session);
 }
 
 }  // namespace glaive

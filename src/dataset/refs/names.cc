@@ -78,8 +78,8 @@ std::optional<std::string> Standardized(const std::optional<std::string>& branch
 }
 
 table::TableLocation MainLocation(const Dataset& dataset) {
-  table::TableLocation location = dataset.state()->location;
-  const auto& branch = dataset.state()->manifest->branch;
+  table::TableLocation location = StateOf(dataset)->location;
+  const auto& branch = StateOf(dataset)->manifest->branch;
   if (!branch) return location;
   const std::string below = std::string(kTree) + *branch;
   // A branch that was copied elsewhere is a table of its own there.

@@ -44,8 +44,8 @@ arrow::Result<RemovalStats> CleanReferencedBranches(const Dataset& dataset,
   RemovalStats stats;
   for (const ReferencedBranch& branch : branches) {
     ARROW_ASSIGN_OR_RAISE(const Dataset latest,
-                          Checkout(dataset, BranchVersion{branch.name, std::nullopt}));
-    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*latest.state()->manifest));
+                          dataset.Checkout(BranchVersion{branch.name, std::nullopt}));
+    ARROW_ASSIGN_OR_RAISE(auto own, AutoCleanup(*StateOf(latest)->manifest));
     if (!own) continue;
     own->delete_rate_limit = options.delete_rate_limit;
     own->progress = options.progress;

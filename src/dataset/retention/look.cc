@@ -25,7 +25,7 @@ std::string NameOf(const std::string& branch, const BranchInfo& info) {
 CleanupLook::CleanupLook(const Dataset& dataset, ProgressCallback progress)
     : dataset_(dataset),
       progress_(std::move(progress)),
-      own_(dataset.state()->location),
+      own_(StateOf(dataset)->location),
       main_(MainLocation(dataset)),
       kept_(own_.store) {}
 

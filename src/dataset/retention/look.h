@@ -13,8 +13,8 @@
 
 #include "dataset/refs/file_references.h"
 #include "dataset/refs/tombstones.h"
-#include "glaive/maintenance.h"
 #include "glaive/refs.h"
+#include "glaive/retention.h"
 #include "table/versions/versions.h"
 
 namespace glaive::dataset {

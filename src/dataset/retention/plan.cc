@@ -69,7 +69,7 @@ class Planner {
   Planner(const Dataset& dataset, uint64_t keep_from, const CleanupOptions& options,
           CleanupScope scope)
       : dataset_(dataset),
-        own_(dataset.state()->location),
+        own_(StateOf(dataset)->location),
         keep_from_(keep_from),
         options_(options),
         scope_(scope),
@@ -156,8 +156,8 @@ class Planner {
   // Numbers alone say nothing of a table that was made anew at the same place.
   arrow::Status CheckHandle(const table::Manifest& manifest) {
     has_seen_handle_ = true;
-    return IsSameVersion(manifest, *dataset_.state()->manifest) ? arrow::Status::OK()
-                                                                : HandleIsLost();
+    return IsSameVersion(manifest, *StateOf(dataset_)->manifest) ? arrow::Status::OK()
+                                                                 : HandleIsLost();
   }
 
   arrow::Status LookAt(const table::VersionEntry& entry, const Policy& policy) {

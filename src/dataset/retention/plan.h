@@ -11,7 +11,7 @@
 
 #include "dataset/refs/tombstones.h"
 #include "dataset/retention/look.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 #include "table/versions/versions.h"
 
 namespace glaive::dataset {

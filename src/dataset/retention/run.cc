@@ -74,7 +74,7 @@ class CleanupSteps {
  public:
   CleanupSteps(const Dataset& dataset, const CleanupPlan& plan, const CleanupOptions& options,
                std::chrono::nanoseconds look_every)
-      : table_(dataset.state()->location),
+      : table_(StateOf(dataset)->location),
         plan_(plan),
         look_(*plan.look),
         look_every_(look_every),

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/refs/file_references.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
 #include "io/object_store.h"
 #include "table/versions/file.h"
 
@@ -44,7 +44,7 @@ bool HoldsReadableVersion(const table::TableLocation& location,
 }  // namespace
 
 arrow::Status MigrateManifestPathsV2(const Dataset& dataset) {
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListManifests(location));
   for (const table::VersionEntry& entry : entries) {
     if (entry.scheme == table::NamingScheme::kV2) continue;

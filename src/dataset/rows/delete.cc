@@ -12,6 +12,7 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/rows/deleted_rows.h"
 #include "dataset/scan/plan.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/write.h"
 

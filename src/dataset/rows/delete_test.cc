@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/history.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "glaive/write.h"
@@ -43,12 +45,6 @@ Dataset Write(int64_t num_rows, uint64_t rows_per_file, const std::string& uri =
 
 arrow::Result<DeleteResult> DeleteWhere(const Dataset& dataset, std::string sql) {
   return Delete(dataset, Predicate::Sql(std::move(sql)));
-}
-
-std::vector<uint64_t> FragmentIds(const Dataset& dataset) {
-  std::vector<uint64_t> ids;
-  for (const auto& fragment : dataset.Fragments().ValueOrDie()) ids.push_back(fragment.id());
-  return ids;
 }
 
 uint64_t CountWhere(const Dataset& dataset, std::string sql) {
@@ -119,7 +115,7 @@ TEST(DeleteTest, BadPredicatesChangeNothing) {
   const Dataset dataset = Write(10, 10);
   EXPECT_THAT(DeleteWhere(dataset, "nope = 1"), IsError(ErrorKind::kInvalidInput, "nope"));
   EXPECT_THAT(DeleteWhere(dataset, "a / 0 = 1"), IsError(ErrorKind::kInvalidInput, "zero"));
-  EXPECT_THAT(dataset.LatestVersion(), IsOkAndHolds(1));
+  EXPECT_THAT(LatestVersion(dataset), IsOkAndHolds(1));
 }
 
 // Whichever call fails: either the version is there and the rows are gone, or neither is and no

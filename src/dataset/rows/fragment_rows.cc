@@ -11,7 +11,7 @@
 #include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
 #include "dataset/handle/fragment_state.h"
-#include "glaive/fragment_edit.h"
+#include "glaive/columns.h"
 #include "read/snapshot.h"
 #include "table/rows/deletion_vector.h"
 
@@ -40,7 +40,7 @@ arrow::Result<std::optional<FragmentMetadata>> WithDeleted(const Dataset& datase
   dataset::NewFiles files(snapshot.location.store);
   files.Add(snapshot.location.Path(table::DeletionFilePath(fragment.id, *fragment.deletion_file)));
   ARROW_RETURN_NOT_OK(
-      dataset::HandOver(*dataset.state()->location.store, files, options.durability));
+      dataset::HandOver(*StateOf(dataset)->location.store, files, options.durability));
   return dataset::MakeFragmentMetadata(std::move(fragment));
 }
 
@@ -91,7 +91,7 @@ arrow::Result<std::optional<FragmentMetadata>> DeleteFragmentRows(const Dataset&
 
 arrow::Result<FragmentRows> RowsOfFragment(const Dataset& dataset,
                                            const FragmentMetadata& fragment) {
-  const wire::DataFragment& entry = fragment.state()->fragment;
+  const wire::DataFragment& entry = StateOf(fragment)->fragment;
   const read::Snapshot snapshot = dataset::SnapshotOf(dataset);
   FragmentRows rows;
   ARROW_ASSIGN_OR_RAISE(rows.physical, read::PhysicalRows(snapshot, entry));

@@ -1,4 +1,4 @@
-#include "glaive/update.h"
+#include "glaive/rows.h"
 
 #include <algorithm>
 #include <memory>

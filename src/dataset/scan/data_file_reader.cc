@@ -12,7 +12,7 @@
 #include "encoding/levels/leaf.h"
 #include "file/file_reader.h"
 #include "file/page_description.h"
-#include "glaive/file.h"
+#include "glaive/files.h"
 #include "io/object_store.h"
 #include "read/row_pieces.h"
 

@@ -7,7 +7,7 @@
 #include <arrow/table.h>
 #include <gtest/gtest.h>
 
-#include "glaive/file.h"
+#include "glaive/files.h"
 #include "io/object_store.h"
 #include "testing/golden_file.h"
 #include "testing/matchers.h"

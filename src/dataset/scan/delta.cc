@@ -1,4 +1,4 @@
-#include "glaive/delta.h"
+#include "glaive/scan.h"
 
 #include <algorithm>
 #include <iterator>
@@ -32,9 +32,9 @@ ScanOptions ScanWhere(const Dataset& dataset, std::string filter) {
 arrow::Result<std::vector<uint64_t>> ChangedFragments(const Dataset& dataset,
                                                       const Dataset& other) {
   std::vector<uint64_t> changed;
-  for (const uint64_t id : dataset.FragmentIds()) {
-    const auto left = dataset.state()->manifest->fragments.Find(id);
-    const auto right = other.state()->manifest->fragments.Find(id);
+  for (const uint64_t id : FragmentIds(dataset)) {
+    const auto left = StateOf(dataset)->manifest->fragments.Find(id);
+    const auto right = StateOf(other)->manifest->fragments.Find(id);
     if (right) {
       ARROW_ASSIGN_OR_RAISE(const auto ours, left->Parse());
       ARROW_ASSIGN_OR_RAISE(const auto theirs, right->Parse());
@@ -71,7 +71,7 @@ VersionSpan SpanBetween(const Dataset& dataset, uint64_t version) {
 arrow::Result<std::vector<uint64_t>> VersionsIn(const Dataset& dataset, const VersionSpan& span) {
   std::vector<uint64_t> versions;
   if (span.begin >= span.end) return versions;
-  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(dataset.state()->location));
+  ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListVersions(StateOf(dataset)->location));
   for (const table::VersionEntry& entry : entries) {
     if (entry.version > span.begin && entry.version <= span.end) versions.push_back(entry.version);
   }

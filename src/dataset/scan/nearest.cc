@@ -69,7 +69,7 @@ std::string MetricName(query::Distance distance) {
 }
 
 arrow::Status RefuseIndex(const Dataset& dataset, const NearestQuery& nearest) {
-  const table::Manifest& manifest = *dataset.state()->manifest;
+  const table::Manifest& manifest = *StateOf(dataset)->manifest;
   const auto field = std::ranges::find(manifest.schema.fields, nearest.column, &wire::Field::name);
   if (!nearest.use_index || manifest.index_section.empty() ||
       field == manifest.schema.fields.end()) {

@@ -85,7 +85,7 @@ arrow::Result<ScanPlan> PlanScan(const Dataset& dataset, const ScanOptions& opti
   if (Has(plan.columns->output.get(), read::SystemColumn::kRowOffset) ||
       Has(plan.columns->filtered.get(), read::SystemColumn::kRowOffset)) {
     ARROW_ASSIGN_OR_RAISE(const RowIndex* index, RowIndexOf(dataset));
-    plan.row_index = std::shared_ptr<const RowIndex>(dataset.state(), index);  // keeps the handle
+    plan.row_index = std::shared_ptr<const RowIndex>(StateOf(dataset), index);  // keeps the handle
   }
   plan.include_deleted_rows = options.include_deleted_rows;
   if (!options.filter) {

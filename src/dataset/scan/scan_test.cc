@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/rows.h"
 #include "glaive/session.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"

@@ -137,7 +137,7 @@ uint64_t RowIdPlaces::memory_bytes() const {
 arrow::Result<std::vector<std::optional<uint64_t>>> FindStableRows(
     const Dataset& dataset, std::span<const uint64_t> row_ids) {
   const read::Snapshot snapshot = SnapshotOf(dataset);
-  ByteCache& cache = dataset.state()->session->state().cache;
+  ByteCache& cache = StateOf(*StateOf(dataset)->session)->cache;
   const std::string key = fmt::format(
       "r{}:{}", static_cast<const void*>(snapshot.location.store.get()), snapshot.location.root);
   const auto cached = cache.Get<CachedPlaces>(key);

@@ -256,7 +256,7 @@ std::vector<FragmentRows> GroupByFragment(std::vector<AskedRow> asked, Describe 
 arrow::Result<std::shared_ptr<const read::Projection>> ProjectionOf(const Dataset& dataset,
                                                                     const TakeOptions& options) {
   return read::Projection::Make(
-      dataset.state()->manifest->schema,
+      StateOf(dataset)->manifest->schema,
       {options.columns, options.with_row_id, options.with_row_address, read::NestedPaths::kPruned});
 }
 
@@ -323,7 +323,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const Dataset& dataset,
   } else {
     for (const uint64_t id : row_ids) {
       asked.push_back({id >> 32, id & UINT32_MAX, asked.size()});
-      if (!dataset.state()->manifest->fragments.Find(id >> 32)) {
+      if (!StateOf(dataset)->manifest->fragments.Find(id >> 32)) {
         return InvalidInput("rowaddr {} belongs to non-existent fragment: {}", id, id >> 32);
       }
     }
@@ -336,7 +336,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> dataset::TakeByAddress(
     const read::ProjectionRequest& request) {
   ARROW_RETURN_NOT_OK(CheckCount(addresses.size()));
   ARROW_ASSIGN_OR_RAISE(auto projection,
-                        read::Projection::Make(dataset.state()->manifest->schema, request));
+                        read::Projection::Make(StateOf(dataset)->manifest->schema, request));
   std::vector<AskedRow> asked;
   asked.reserve(addresses.size());
   for (const uint64_t address : addresses) {

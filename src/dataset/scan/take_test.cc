@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "glaive/write.h"

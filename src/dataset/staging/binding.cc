@@ -126,7 +126,7 @@ arrow::Status CheckBinding(const table::Manifest& manifest, const wire::Schema& 
 // Where a staged field belongs: the path of its parent, and who staged it.
 struct SchemaExtension::Place {
   std::string parent;
-  const StagedColumns::State& staged;
+  const dataset::StagedColumnsState& staged;
 
   arrow::Status Refuse(const table::Manifest& latest, const Field& field,
                        std::string_view text) const {
@@ -137,7 +137,7 @@ struct SchemaExtension::Place {
 SchemaExtension::SchemaExtension(const table::Manifest& latest)
     : latest_(latest), max_field_id_(latest.MaxFieldId()), schema_(latest.schema) {}
 
-arrow::Status SchemaExtension::Add(const StagedColumns::State& staged) {
+arrow::Status SchemaExtension::Add(const dataset::StagedColumnsState& staged) {
   for (const Field& field : staged.schema.fields) {
     if (IsReserved(field.name)) {
       return InvalidInput("Column {} is a reserved metadata column", field.name);

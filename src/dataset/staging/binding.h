@@ -26,7 +26,7 @@ class SchemaExtension {
 
   // A ColumnWriteConflict where the table has something else by now under an id or a name of
   // `staged`, or forbids nulls that it may hold.
-  arrow::Status Add(const StagedColumns::State& staged);
+  arrow::Status Add(const dataset::StagedColumnsState& staged);
 
   const wire::Schema& schema() const { return schema_; }
   bool has_new_fields() const { return has_new_fields_; }

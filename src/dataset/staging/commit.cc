@@ -26,7 +26,7 @@ using dataset::ColumnWrite;
 
 // The transaction that made the version. Nothing where it is gone.
 arrow::Result<std::optional<std::string>> MakerOf(const Dataset& dataset, uint64_t version) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   const auto identity = version == dataset.version()
                             ? dataset::IdentityOf(state.location, *state.manifest)
                             : dataset::IdentityOf(state.location, version);
@@ -37,10 +37,10 @@ arrow::Result<std::optional<std::string>> MakerOf(const Dataset& dataset, uint64
 
 // Staged columns of one table, whose files are there.
 arrow::Status CheckStaged(const Dataset& dataset, std::span<const StagedColumns> staged) {
-  const table::TableLocation& location = dataset.state()->location;
+  const table::TableLocation& location = StateOf(dataset)->location;
   std::map<uint64_t, std::optional<std::string>> makers;  // of versions that were read
   for (const StagedColumns& columns : staged) {
-    const StagedColumns::State& state = *columns.state();
+    const dataset::StagedColumnsState& state = *StateOf(columns);
     const auto [maker, is_new] = makers.try_emplace(state.read_version);
     if (is_new) {
       ARROW_ASSIGN_OR_RAISE(maker->second, MakerOf(dataset, state.read_version));
@@ -68,11 +68,11 @@ class Snapshots {
  public:
   explicit Snapshots(const Dataset& dataset) : dataset_(dataset) {}
 
-  arrow::Result<dataset::Witnesses> Find(const StagedColumns::State& staged,
+  arrow::Result<dataset::Witnesses> Find(const dataset::StagedColumnsState& staged,
                                          const std::set<int32_t>& fields) {
     ARROW_ASSIGN_OR_RAISE(const Dataset snapshot, Open(staged.read_version, staged.fragment_id));
     ARROW_ASSIGN_OR_RAISE(const auto fragment, dataset::FragmentOf(snapshot, staged.fragment_id));
-    return dataset::WitnessesOf(fragment, fields, {snapshot.state()->manifest->path});
+    return dataset::WitnessesOf(fragment, fields, {StateOf(snapshot)->manifest->path});
   }
 
   // Some of its rows.
@@ -119,7 +119,7 @@ arrow::Result<std::set<int32_t>> FieldIdsAt(const Dataset& dataset,
   std::set<int32_t> fields;
   for (const std::string& path : paths) {
     ARROW_ASSIGN_OR_RAISE(const auto ids,
-                          dataset::FieldIdsAt(dataset.state()->manifest->schema, path));
+                          dataset::FieldIdsAt(StateOf(dataset)->manifest->schema, path));
     fields.insert(ids.begin(), ids.end());
   }
   return fields;
@@ -132,7 +132,7 @@ arrow::Result<std::vector<ColumnWrite>> WritesOf(const Dataset& dataset,
   ARROW_ASSIGN_OR_RAISE(const auto fields, FieldIdsAt(dataset, reads));
   std::vector<ColumnWrite> writes;
   for (const StagedColumns& columns : staged) {
-    const StagedColumns::State& state = *columns.state();
+    const dataset::StagedColumnsState& state = *StateOf(columns);
     ColumnWrite& write = writes.emplace_back(ColumnWrite{&state, state.read_fields, state.read});
     std::set<int32_t> unsaid;
     for (const int32_t id : fields) {
@@ -186,7 +186,7 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const Sta
   Snapshots snapshots(dataset);
   ARROW_ASSIGN_OR_RAISE(const auto writes, WritesOf(dataset, staged, options.reads, snapshots));
   ARROW_ASSIGN_OR_RAISE(const auto reads, ReadsOf(dataset, staged, options.row_reads, snapshots));
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   std::set<uint64_t> fragments;
   for (const StagedColumns& columns : staged) fragments.insert(columns.fragment_id());
   for (const RowsRead& read : options.row_reads) fragments.insert(read.fragment_id);

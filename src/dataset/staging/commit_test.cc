@@ -11,13 +11,12 @@
 #include "glaive/columns.h"
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
-#include "glaive/file.h"
-#include "glaive/fragment_edit.h"
-#include "glaive/maintenance.h"
-#include "glaive/merge_insert.h"
+#include "glaive/files.h"
+#include "glaive/history.h"
 #include "glaive/refs.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/staged_columns.h"
-#include "glaive/update.h"
 #include "testing/column_writes.h"
 #include "testing/counting_store.h"
 #include "testing/faulty_store.h"
@@ -306,7 +305,7 @@ TEST(CommitColumnsTest, Case24And25WhatCannotBeCommitted) {
   EXPECT_THAT(CommitAll(other, {StageOk(dataset, 0, {{"w", {1, 2, 3}}})}).status(),
               IsError(ErrorKind::kInvalidInput, "another table"));
   // No version of this table can tell what was read.
-  StagedColumns::State later = *StageOk(dataset, 0, {{"w", {1, 2, 3}}}).state();
+  dataset::StagedColumnsState later = *StateOf(StageOk(dataset, 0, {{"w", {1, 2, 3}}}));
   later.read_version = 9;
   EXPECT_THAT(CommitAll(dataset, {dataset::MakeStagedColumns(std::move(later))}).status(),
               IsError(ErrorKind::kCommitConflict, "version 9"));
@@ -374,7 +373,7 @@ TEST(CommitColumnsTest, AStoreThatFails) {
     const auto made = CommitAll(dataset, {staged});
     const bool failed = store->has_failed();
     store->Disarm();
-    const uint64_t latest = dataset.LatestVersion().ValueOrDie();
+    const uint64_t latest = LatestVersion(dataset).ValueOrDie();
     if (made.ok()) {
       EXPECT_EQ(latest, 2);
     } else if (KindOf(made.status()) != ErrorKind::kCommitUnknown) {

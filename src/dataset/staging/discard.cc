@@ -62,7 +62,7 @@ class Unreferenced {
   }
 
  private:
-  const table::TableLocation& location() const { return dataset_.state()->location; }
+  const table::TableLocation& location() const { return StateOf(dataset_)->location; }
 
   // Only versions that followed the ones that were read can refer to them, and the transaction that
   // brought a file in has its name. Where that is gone, or does not tell, the manifest does.
@@ -188,7 +188,7 @@ arrow::Status Discard(const Dataset& dataset, std::span<const StagedColumns> sta
   if (staged.empty()) return arrow::Status::OK();
   const Unreferenced unreferenced(dataset, staged);
   ARROW_RETURN_NOT_OK(unreferenced.Check());
-  SetAside aside(dataset.state()->location);
+  SetAside aside(StateOf(dataset)->location);
   arrow::Status status;
   for (const StagedColumns& each : staged) {
     status = aside.Add(each.path());
@@ -205,7 +205,7 @@ arrow::Status Discard(const Dataset& dataset, const StagedColumns& staged) {
 }
 
 arrow::Status Discard(const StagedColumns& staged) {
-  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, Dataset::Open(staged.state()->uri));
+  ARROW_ASSIGN_OR_RAISE(const Dataset dataset, Dataset::Open(StateOf(staged)->uri));
   return Discard(dataset, staged);
 }
 

@@ -5,12 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/columns.h"
 #include "glaive/commit.h"
-#include "glaive/fragment_edit.h"
-#include "glaive/maintenance.h"
+#include "glaive/history.h"
 #include "glaive/refs.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/staged_columns.h"
-#include "glaive/update.h"
 #include "io/memory_store.h"
 #include "testing/column_writes.h"
 #include "testing/counting_store.h"

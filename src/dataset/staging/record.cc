@@ -174,11 +174,11 @@ wire::DeletionFile DeletionFileFrom(const Json& json) {
 wire::Schema SchemaFrom(const std::string& hex) {
   const auto schema = TableSchema::Parse(FromHex(hex));
   Require(schema.ok(), schema.ok() ? "" : schema.status().message());
-  return schema->state()->schema;
+  return StateOf(*schema)->schema;
 }
 
 // What the file holds are fields of the schema, each once.
-void RequireColumns(const StagedColumns::State& state) {
+void RequireColumns(const dataset::StagedColumnsState& state) {
   std::set<int32_t> known;
   wire::CollectFieldIds(state.schema.fields, &known);
   for (const int32_t id : state.file.fields) {
@@ -200,10 +200,10 @@ std::string ChecksumOf(const Json& json) {
   return fmt::format("{:016x}", XxHash64(wire::AsBytes(Dump(sorted))));
 }
 
-StagedColumns::State StateFrom(const Json& json) {
+dataset::StagedColumnsState StateFrom(const Json& json) {
   Require(json.is_object() && json.value("format", 0) == kFormat,
           "it is not of a format that is known");
-  StagedColumns::State state;
+  dataset::StagedColumnsState state;
   state.uri = json.at("uri").get<std::string>();
   state.snapshot = json.at("snapshot").get<std::string>();
   state.read_version = Integer<uint64_t>(json, "read_version");
@@ -227,8 +227,6 @@ StagedColumns::State StateFrom(const Json& json) {
 }
 
 }  // namespace
-
-StagedColumns::StagedColumns(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 arrow::Result<StagedColumns> StagedColumns::FromJson(std::string_view json) {
   try {

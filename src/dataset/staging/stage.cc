@@ -22,6 +22,7 @@
 #include "dataset/staging/state.h"
 #include "dataset/write/added_fields.h"
 #include "dataset/write/input_stream.h"
+#include "glaive/schema.h"
 #include "glaive/staged_columns.h"
 
 namespace glaive {
@@ -29,7 +30,7 @@ namespace {
 
 using dataset::ColumnFile;
 using dataset::ColumnFileWriter;
-using State = StagedColumns::State;
+using State = dataset::StagedColumnsState;
 
 constexpr uint64_t kReadAhead = uint64_t{8} << 20;  // of one fragment's values
 constexpr uint64_t kBudget = uint64_t{256} << 20;
@@ -82,7 +83,7 @@ class Staging {
   arrow::Result<Task> Begin(const FragmentColumns& columns) const {
     ARROW_ASSIGN_OR_RAISE(auto fragment, dataset::FragmentOf(dataset_, columns.fragment_id));
     ARROW_ASSIGN_OR_RAISE(wire::Schema fields,
-                          FieldsOf(columns.schema.state()->schema, *columns.stream->schema()));
+                          FieldsOf(StateOf(columns.schema)->schema, *columns.stream->schema()));
     ARROW_RETURN_NOT_OK(dataset::CheckBinding(*snapshot_.manifest, fields));
     ARROW_ASSIGN_OR_RAISE(auto state,
                           dataset::Watch(snapshot_, fragment, std::move(fields), read_fields_));
@@ -194,7 +195,7 @@ class Staging {
 }  // namespace
 
 arrow::Result<TableSchema> NewColumnSchema(const Dataset& dataset, const arrow::Schema& columns) {
-  const table::Manifest& manifest = *dataset.state()->manifest;
+  const table::Manifest& manifest = *StateOf(dataset)->manifest;
   ARROW_ASSIGN_OR_RAISE(auto fields,
                         dataset::AddFields(manifest.schema, columns, manifest.MaxFieldId(),
                                            manifest.data_file_version));
@@ -203,7 +204,7 @@ arrow::Result<TableSchema> NewColumnSchema(const Dataset& dataset, const arrow::
 
 arrow::Result<TableSchema> ColumnSchema(const Dataset& dataset, const arrow::Schema& columns) {
   // Some of the columns may be given, whether they may be null or not.
-  const wire::Schema& table = dataset.state()->manifest->schema;
+  const wire::Schema& table = StateOf(dataset)->manifest->schema;
   ARROW_ASSIGN_OR_RAISE(const wire::Schema given,
                         dataset::FieldsToAppend(dataset::AllNullable(table), columns));
   std::set<int32_t> ids;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "glaive/rows.h"
 #include "glaive/staged_columns.h"
 #include "testing/column_table.h"
 #include "testing/faulty_store.h"

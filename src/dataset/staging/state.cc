@@ -6,11 +6,12 @@
 
 namespace glaive::dataset {
 
-arrow::Result<StagedColumns::State> Watch(const read::Snapshot& snapshot,
-                                          const wire::DataFragment& fragment, wire::Schema fields,
-                                          const std::set<int32_t>& read_fields) {
+arrow::Result<dataset::StagedColumnsState> Watch(const read::Snapshot& snapshot,
+                                                 const wire::DataFragment& fragment,
+                                                 wire::Schema fields,
+                                                 const std::set<int32_t>& read_fields) {
   const table::Manifest& manifest = *snapshot.manifest;
-  StagedColumns::State state;
+  dataset::StagedColumnsState state;
   state.uri = AbsolutePath(snapshot.location);
   ARROW_ASSIGN_OR_RAISE(TableIdentity identity, IdentityOf(snapshot.location, manifest));
   state.snapshot = std::move(identity.transaction);

@@ -8,15 +8,16 @@
 
 #include <arrow/result.h>
 
+#include "core/access.h"
 #include "glaive/staged_columns.h"
 #include "read/snapshot.h"
 #include "table/versions/witness.h"
 #include "wire/fragment.h"
 #include "wire/schema.h"
 
-namespace glaive {
+namespace glaive::dataset {
 
-struct StagedColumns::State {
+struct StagedColumnsState {
   std::string uri;       // of the table, absolute
   std::string snapshot;  // the transaction that made the version that was read
   uint64_t read_version = 0;
@@ -29,24 +30,21 @@ struct StagedColumns::State {
   int32_t max_field_id = -1;  // of the version that was read: fields above it are new
   wire::DataFile file;
   wire::Schema schema;  // of the file, with ids
-  dataset::Witnesses replaced;
-  dataset::Witnesses read;  // of fields that the values were computed from
+  Witnesses replaced;
+  Witnesses read;  // of fields that the values were computed from
   std::set<int32_t> read_fields;
 
-  bool operator==(const State&) const = default;
+  bool operator==(const StagedColumnsState&) const = default;
 };
 
-namespace dataset {
-
-inline StagedColumns MakeStagedColumns(StagedColumns::State state) {
-  return StagedColumns(std::make_shared<const StagedColumns::State>(std::move(state)));
+inline StagedColumns MakeStagedColumns(StagedColumnsState state) {
+  return Access::Make<StagedColumns>(std::make_shared<const StagedColumnsState>(std::move(state)));
 }
 
 // All that is to be known of a fragment when values for `fields`, which were computed from
 // `read_fields`, are to be staged: everything but the file.
-arrow::Result<StagedColumns::State> Watch(const read::Snapshot& snapshot,
-                                          const wire::DataFragment& fragment, wire::Schema fields,
-                                          const std::set<int32_t>& read_fields = {});
+arrow::Result<StagedColumnsState> Watch(const read::Snapshot& snapshot,
+                                        const wire::DataFragment& fragment, wire::Schema fields,
+                                        const std::set<int32_t>& read_fields = {});
 
-}  // namespace dataset
-}  // namespace glaive
+}  // namespace glaive::dataset

@@ -18,7 +18,7 @@
 namespace glaive::dataset {
 namespace {
 
-using State = StagedColumns::State;
+using State = dataset::StagedColumnsState;
 
 // One attempt on one version.
 class ColumnCommit {

@@ -17,7 +17,7 @@ namespace glaive::dataset {
 
 // Staged columns, and what they were computed from.
 struct ColumnWrite {
-  const StagedColumns::State* staged;
+  const dataset::StagedColumnsState* staged;
   std::set<int32_t> read_fields;
   Witnesses read;
 };
@@ -25,7 +25,7 @@ struct ColumnWrite {
 // Rows that values of any fragment were computed from: what their fragment was in the version that
 // was read, with the witnesses of no other rows.
 struct RowRead {
-  StagedColumns::State from;  // without a file
+  dataset::StagedColumnsState from;  // without a file
   std::optional<std::vector<RowRange>> rows;
 
   const std::vector<RowRange>* restricted() const { return rows ? &*rows : nullptr; }

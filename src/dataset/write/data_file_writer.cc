@@ -8,7 +8,7 @@
 #include "dataset/handle/storage_version.h"
 #include "dataset/write/input_stream.h"
 #include "file/file_writer.h"
-#include "glaive/file.h"
+#include "glaive/files.h"
 #include "io/object_store.h"
 #include "wire/schema.h"
 

@@ -79,7 +79,7 @@ arrow::Result<Destination> NewTable(table::TableLocation table, std::shared_ptr<
 arrow::Result<Destination> Onto(table::TableLocation table, const WriteTarget& target,
                                 std::shared_ptr<Session> session, const WriteOptions& options) {
   ARROW_RETURN_NOT_OK(RefuseCreation(options, table.uri));
-  const auto& state = target.state();
+  const auto& state = StateOf(target);
   Destination destination = {.table = std::move(table),
                              .mode = options.mode,
                              .session = std::move(session),
@@ -95,7 +95,7 @@ arrow::Result<Destination> Onto(table::TableLocation table, const WriteTarget& t
 arrow::Result<Destination> OpenDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
-  const auto look = [&](const auto& at) { return session->state().LatestManifest(at); };
+  const auto look = [&](const auto& at) { return StateOf(*session)->LatestManifest(at); };
   auto manifest = look(table);
   if (Creates(manifest.status(), options)) {
     ARROW_RETURN_NOT_OK(LookForLost(table, look, &manifest));
@@ -110,7 +110,7 @@ arrow::Result<Destination> OpenDestination(std::string_view uri, const WriteOpti
 }
 
 arrow::Result<Destination> OpenDestination(const Dataset& dataset, const WriteOptions& options) {
-  const Dataset::State& state = *dataset.state();
+  const dataset::DatasetState& state = *StateOf(dataset);
   ARROW_RETURN_NOT_OK(RefuseCreation(options, state.location.uri));
   Destination destination = {
       .table = state.location,
@@ -127,7 +127,7 @@ arrow::Result<Destination> OpenDestination(const Dataset& dataset, const WriteOp
 arrow::Result<Destination> FileDestination(std::string_view uri, const WriteOptions& options) {
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(uri));
-  const auto look = [&](const auto& at) { return session->state().LatestTarget(at); };
+  const auto look = [&](const auto& at) { return StateOf(*session)->LatestTarget(at); };
   auto target = look(table);
   if (Creates(target.status(), options)) {
     ARROW_RETURN_NOT_OK(LookForLost(table, look, &target));
@@ -138,7 +138,7 @@ arrow::Result<Destination> FileDestination(std::string_view uri, const WriteOpti
 }
 
 arrow::Result<Destination> FileDestination(const Dataset& dataset, const WriteOptions& options) {
-  if (options.session != nullptr && options.session != dataset.state()->session) {
+  if (options.session != nullptr && options.session != StateOf(dataset)->session) {
     return InvalidInput("the session is not the dataset's own, which is the one to be used");
   }
   return OpenDestination(dataset, options);
@@ -148,7 +148,7 @@ arrow::Result<Destination> FileDestination(const WriteTarget& target, const Writ
   const auto& session = options.session != nullptr ? options.session : Session::Default();
   ARROW_ASSIGN_OR_RAISE(table::TableLocation table, LocationOf(target.uri()));
   ARROW_ASSIGN_OR_RAISE(Destination destination, Onto(std::move(table), target, session, options));
-  destination.written_for = target.state()->identity;
+  destination.written_for = StateOf(target)->identity;
   return destination;
 }
 

@@ -13,7 +13,6 @@
 #include "dataset/handle/table_identity.h"
 #include "dataset/write/fragment_writer.h"
 #include "glaive/write.h"
-#include "glaive/write_target.h"
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
 #include "wire/schema.h"

@@ -7,7 +7,6 @@
 #include "dataset/write/destination.h"
 #include "glaive/commit.h"
 #include "glaive/write.h"
-#include "glaive/write_target.h"
 #include "table/commit/publish.h"
 
 namespace glaive {
@@ -25,7 +24,7 @@ FragmentEvents Remembering(FragmentEvents events,
                            const std::optional<dataset::TableIdentity>& target) {
   if (!target || !events.complete) return events;
   events.complete = [complete = std::move(events.complete), target](const FragmentMetadata& made) {
-    return complete(dataset::MakeFragmentMetadata(made.state()->fragment, target));
+    return complete(dataset::MakeFragmentMetadata(StateOf(made)->fragment, target));
   };
   return events;
 }

@@ -93,7 +93,7 @@ class RowCommit {
 
   // False where no newer version is known to be of the same table.
   arrow::Result<bool> MoveToNewest() {
-    auto newest = destination_.session->state().LatestManifest(destination_.table);
+    auto newest = StateOf(*destination_.session)->LatestManifest(destination_.table);
     if (!newest.ok()) {
       // Whoever made the table before us may have taken it back.
       return destination_.base == nullptr && KindOf(newest.status()) == ErrorKind::kNotFound;

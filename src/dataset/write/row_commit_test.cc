@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "glaive/compaction.h"
-#include "glaive/maintenance.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/session.h"
-#include "glaive/update.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
 #include "testing/interrupted_store.h"

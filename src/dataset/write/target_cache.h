@@ -14,7 +14,7 @@
 
 #include "core/per_process.h"
 #include "dataset/handle/byte_cache.h"
-#include "glaive/write_target.h"
+#include "glaive/write.h"
 
 namespace glaive::dataset {
 

@@ -23,8 +23,9 @@ using namespace std::chrono_literals;
 using Time = WriteTargetCache::Time;
 
 WriteTarget TargetOf(uint64_t version) {
-  WriteTarget::State state{.uri = "memory://table", .identity = {version, "made"}};
-  return WriteTarget(std::make_shared<const WriteTarget::State>(std::move(state)));
+  dataset::WriteTargetState state{.uri = "memory://table", .identity = {version, "made"}};
+  return Access::Make<WriteTarget>(
+      std::make_shared<const dataset::WriteTargetState>(std::move(state)));
 }
 
 // Counts how often it is opened.

@@ -209,7 +209,7 @@ TEST(WriteTest, AppendingBesideStrayDataFilesMakesTheTable) {
 
 TEST(WriteTest, AppendingToATableThatLostItsVersionsIsRefused) {
   const auto made = WriteDataset(Stream({NumberedRows(0, 3)}), Uri(), {}).ValueOrDie();
-  const auto& state = *made.dataset.state();
+  const auto& state = *StateOf(made.dataset);
   ASSERT_THAT(state.location.store->Delete(state.manifest->path), IsOk());
   EXPECT_THAT(WriteDataset(Stream({NumberedRows(0, 3)}), Uri(), {.mode = WriteMode::kAppend}),
               IsError(ErrorKind::kInvalidInput, "the table is damaged"));

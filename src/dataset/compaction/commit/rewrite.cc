@@ -23,7 +23,7 @@ constexpr uint64_t kBudget = uint64_t{256} << 20;  // of deletion vectors that a
 template <typename Visit>
 void VisitNewFiles(const RewriteResult& result, const Visit& visit) {
   for (const FragmentMetadata& fragment : result.new_fragments) {
-    for (const wire::DataFile& file : fragment.state()->fragment.files) visit(file);
+    for (const wire::DataFile& file : StateOf(fragment)->fragment.files) visit(file);
   }
 }
 
@@ -52,7 +52,7 @@ class ReadVersions {
     if (manifest != nullptr) *schema = manifest->schema;
     std::vector<wire::DataFragment> fragments;
     for (const FragmentMetadata& original : result.original_fragments) {
-      const wire::DataFragment& told = original.state()->fragment;
+      const wire::DataFragment& told = StateOf(original)->fragment;
       if (manifest == nullptr) {
         fragments.push_back(told);
         continue;
@@ -71,11 +71,11 @@ class ReadVersions {
 
  private:
   arrow::Result<table::ManifestPtr> Find(uint64_t version) {
-    if (version == dataset_.version()) return dataset_.state()->manifest;
+    if (version == dataset_.version()) return StateOf(dataset_)->manifest;
     const auto [found, is_new] = manifests_.try_emplace(version);
     if (!is_new) return found->second;
     const auto there = dataset_.Checkout(version);
-    if (there.ok()) found->second = there->state()->manifest;
+    if (there.ok()) found->second = StateOf(*there)->manifest;
     if (!there.ok() && KindOf(there.status()) != ErrorKind::kNotFound) return there.status();
     return found->second;
   }
@@ -96,7 +96,7 @@ arrow::Result<std::optional<std::string>> FindLostFile(const RewriteResult& resu
   const bool has_travelled = result.summary.files == 0;  // which is not part of the JSON
   if (!has_travelled) return std::nullopt;
   for (const FragmentMetadata& fragment : result.new_fragments) {
-    for (const wire::DataFile& file : fragment.state()->fragment.files) {
+    for (const wire::DataFile& file : StateOf(fragment)->fragment.files) {
       if (file.base_id) continue;
       ARROW_ASSIGN_OR_RAISE(const auto found, table.store->Head(table.Path("data/" + file.path)));
       const bool is_there =
@@ -244,7 +244,7 @@ table::Rewrite RewriteCommit::Operation() const {
     for (size_t i = 0; i < task.made.size(); ++i) {
       if (task.IsEmpty(i)) continue;
       wire::DataFragment& fragment =
-          group.new_fragments.emplace_back(task.result->new_fragments[i].state()->fragment);
+          group.new_fragments.emplace_back(StateOf(task.result->new_fragments[i])->fragment);
       fragment.id = task.made[i].id;
       fragment.deletion_file = task.made[i].file;
     }
@@ -258,7 +258,7 @@ void RewriteCommit::RemoveUseless() {
   for (const RewriteTask& task : tasks_) {
     for (size_t i = 0; i < task.result->new_fragments.size(); ++i) {
       const bool is_used = task.verdict.ok() && !task.IsEmpty(i);
-      for (const wire::DataFile& file : task.result->new_fragments[i].state()->fragment.files) {
+      for (const wire::DataFile& file : StateOf(task.result->new_fragments[i])->fragment.files) {
         if (is_used) {
           used.insert(file.path);
         } else if (!file.base_id) {

@@ -18,13 +18,12 @@
 #include "glaive/commit.h"
 #include "glaive/compaction.h"
 #include "glaive/config.h"
-#include "glaive/maintenance.h"
-#include "glaive/merge_insert.h"
 #include "glaive/refs.h"
+#include "glaive/retention.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "glaive/staged_columns.h"
-#include "glaive/update.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
 #include "io/object_store.h"
@@ -406,7 +405,7 @@ TEST(RewriteResultsTest, FilesOfResultsAreLeftWhereTheHistoryIsNotWhole) {
     }
   }
   static_cast<void>(CommitCompaction(table, results));
-  const auto branch = Checkout(Open(), BranchVersion{"b", std::nullopt});
+  const auto branch = Open().Checkout(BranchVersion{"b", std::nullopt});
   ASSERT_THAT(branch, IsOk());
   EXPECT_THAT(Validate(*branch), IsOk());
 }

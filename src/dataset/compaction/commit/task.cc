@@ -40,7 +40,7 @@ bool LacksColumns(const RewriteTask& task, const Witnesses& values, const wire::
   for (const auto& [field, witness] : values) {
     if (!leaves.contains(field)) continue;
     for (const FragmentMetadata& made : task.result->new_fragments) {
-      if (!HasColumnOf(made.state()->fragment, field)) return true;
+      if (!HasColumnOf(StateOf(made)->fragment, field)) return true;
     }
   }
   return false;
@@ -52,7 +52,7 @@ bool LacksColumns(const RewriteTask& task, const Witnesses& values, const wire::
 std::optional<std::string> FindOtherField(const RewriteTask& task, const wire::Schema& latest) {
   std::set<int32_t> made_up;
   for (const FragmentMetadata& made : task.result->new_fragments) {
-    for (const wire::DataFile& file : made.state()->fragment.files) {
+    for (const wire::DataFile& file : StateOf(made)->fragment.files) {
       for (const int32_t id : file.fields) {
         const bool was_read = std::ranges::any_of(
             task.read, [&](const DataFragment& read) { return HasColumnOf(read, id); });
@@ -142,7 +142,7 @@ class Meeting {
     }
     if (!end->was_rewritten) return;
     for (const FragmentMetadata& made : task_.result->new_fragments) {
-      for (const wire::DataFile& file : made.state()->fragment.files) {
+      for (const wire::DataFile& file : StateOf(made)->fragment.files) {
         const auto version = history_.VersionWith(file.path);
         if (version) return Refuse(Retry::kNo, *version, "this result is committed already");
       }

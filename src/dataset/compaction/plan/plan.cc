@@ -80,7 +80,7 @@ namespace dataset {
 arrow::Result<std::vector<CompactionTask>> MakeTasks(const Dataset& dataset,
                                                      const std::vector<TaskMembers>& tasks,
                                                      const CompactionOptions& options) {
-  const table::Manifest& manifest = *dataset.state()->manifest;
+  const table::Manifest& manifest = *StateOf(dataset)->manifest;
   const LiveFields fields(manifest.schema);
   CompactionOptions of_task = options;
   of_task.version.progress = nullptr;
@@ -113,8 +113,8 @@ arrow::Result<SurveyedPlan> SurveyAndPlan(const Dataset& dataset,
   surveyed.tasks = PlanTasks(surveyed.fragments, plan.options);
   if (!surveyed.tasks.empty()) {
     ARROW_RETURN_NOT_OK(WritableVersion(*plan.options.data_storage_version).status());
-    ARROW_RETURN_NOT_OK(CheckCanRewrite(*dataset.state()->manifest));
-    ARROW_RETURN_NOT_OK(CheckCanDefer(*dataset.state()->manifest, plan.options));
+    ARROW_RETURN_NOT_OK(CheckCanRewrite(*StateOf(dataset)->manifest));
+    ARROW_RETURN_NOT_OK(CheckCanDefer(*StateOf(dataset)->manifest, plan.options));
   }
   ARROW_ASSIGN_OR_RAISE(plan.tasks, MakeTasks(dataset, surveyed.tasks, plan.options));
   return surveyed;

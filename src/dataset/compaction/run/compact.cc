@@ -26,7 +26,7 @@ namespace {
 bool ChangedNothing(const RewriteResult& result) {
   if (result.new_fragments.size() < result.original_fragments.size()) return false;
   return std::ranges::none_of(result.original_fragments, [](const FragmentMetadata& fragment) {
-    const wire::DataFragment& source = fragment.state()->fragment;
+    const wire::DataFragment& source = StateOf(fragment)->fragment;
     const bool has_sizes = std::ranges::all_of(
         source.files, [](const wire::DataFile& file) { return file.file_size_bytes > 0; });
     return has_sizes || source.deletion_file || !source.overlays.empty();
@@ -37,7 +37,7 @@ NewFiles NewFilesOf(const std::vector<RewriteResult>& results, const table::Tabl
   NewFiles files(table.store);
   for (const RewriteResult& result : results) {
     for (const FragmentMetadata& fragment : result.new_fragments) {
-      for (const wire::DataFile& file : fragment.state()->fragment.files) {
+      for (const wire::DataFile& file : StateOf(fragment)->fragment.files) {
         files.Add(table.Path("data/" + file.path));
       }
     }
@@ -58,7 +58,7 @@ arrow::Result<CompactionResult> CommitResults(const Dataset& dataset,
                                               std::vector<RewriteResult> results,
                                               const CompactionOptions& options,
                                               const CheckResults& check) {
-  const table::TableLocation& table = dataset.state()->location;
+  const table::TableLocation& table = StateOf(dataset)->location;
   DropUnchanged(table, &results);
   NewFiles files = NewFilesOf(results, table);
   if (check) ARROW_RETURN_NOT_OK(check(results));
@@ -77,7 +77,7 @@ arrow::Result<std::vector<SourceFragment>> Describe(const Dataset& dataset,
   std::vector<SourceFragment> described;
   for (const FragmentMetadata& fragment : result.new_fragments) {
     ARROW_ASSIGN_OR_RAISE(described.emplace_back(),
-                          DescribeSource(snapshot, fragment.state()->fragment, fields));
+                          DescribeSource(snapshot, StateOf(fragment)->fragment, fields));
   }
   return described;
 }
@@ -132,7 +132,7 @@ class SettledRun {
     ARROW_ASSIGN_OR_RAISE(plan.tasks, MakeTasks(dataset_, added, plan.options));
     CompactionRun run = RunTasks(dataset_, plan, plan.options.version.progress);
     if (!run.status.ok() || !run.left.empty()) {
-      const NewFiles unused = NewFilesOf(run.results, dataset_.state()->location);
+      const NewFiles unused = NewFilesOf(run.results, StateOf(dataset_)->location);
       ARROW_RETURN_NOT_OK(run.status);
       return false;
     }
@@ -147,7 +147,7 @@ class SettledRun {
     }
     std::vector<RewriteResult> replaced;
     for (auto& [task, result] : results) replaced.push_back(std::move(result));
-    const NewFiles unused = NewFilesOf(replaced, dataset_.state()->location);
+    const NewFiles unused = NewFilesOf(replaced, StateOf(dataset_)->location);
     surveyed_.tasks = std::move(joined);
     return true;
   }
@@ -167,7 +167,7 @@ arrow::Result<CompactionResult> CompactFiles(const Dataset& dataset,
   const CompactionOptions resolved = surveyed.plan.options;
   CompactionRun run = SettledRun(dataset, std::move(surveyed)).Run();
   if (!run.status.ok()) {
-    const NewFiles unused = NewFilesOf(run.results, dataset.state()->location);
+    const NewFiles unused = NewFilesOf(run.results, StateOf(dataset)->location);
     return run.status;
   }
   ARROW_ASSIGN_OR_RAISE(auto result,

@@ -8,7 +8,7 @@
 #include <arrow/util/logging.h>
 #include <gtest/gtest.h>
 
-#include "glaive/file.h"
+#include "glaive/files.h"
 #include "glaive/scan.h"
 #include "glaive/write.h"
 #include "testing/matchers.h"

@@ -37,7 +37,7 @@ arrow::Result<std::vector<wire::DataFragment>> SourcesOf(const Dataset& dataset,
       return InvalidInput("fragment {} of the task is not in version {}", fragment.id(),
                           dataset.version());
     }
-    sources.push_back(found->state()->fragment);
+    sources.push_back(StateOf(*found)->fragment);
   }
   return sources;
 }
@@ -56,9 +56,9 @@ std::optional<uint64_t> DecodeRows(const CompactionOptions& options,
 
 arrow::Result<dataset::WrittenFragments> WriteRows(const Dataset& source, const ScanOptions& scan,
                                                    dataset::FragmentWriterOptions options) {
-  ARROW_ASSIGN_OR_RAISE(auto writer, dataset::FragmentWriter::Make(source.state()->location,
-                                                                   source.state()->manifest->schema,
-                                                                   std::move(options)));
+  ARROW_ASSIGN_OR_RAISE(auto writer, dataset::FragmentWriter::Make(
+                                         StateOf(source)->location,
+                                         StateOf(source)->manifest->schema, std::move(options)));
   ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(source, scan));
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
@@ -143,7 +143,7 @@ class TaskWriter {
   const CompactionOptions& options_;
   const FileVersion version_;
   const read::Snapshot snapshot_ = dataset::SnapshotOf(source_);
-  const dataset::LiveFields fields_{source_.state()->manifest->schema};
+  const dataset::LiveFields fields_{StateOf(source_)->manifest->schema};
   ScanOptions scan_;
   uint64_t num_rows_ = 0;
 };
@@ -171,9 +171,9 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   ARROW_ASSIGN_OR_RAISE(const Dataset checked_out, dataset.Checkout(task.read_version));
   ARROW_ASSIGN_OR_RAISE(
       const Dataset source,
-      dataset::MakeDataset(checked_out.state()->location, checked_out.state()->manifest,
+      dataset::MakeDataset(StateOf(checked_out)->location, StateOf(checked_out)->manifest,
                            dataset::PassingSession(SessionOf(dataset))));
-  const auto& manifest = *source.state()->manifest;
+  const auto& manifest = *StateOf(source)->manifest;
   ARROW_RETURN_NOT_OK(dataset::CheckCanRewrite(manifest));
   ARROW_ASSIGN_OR_RAISE(const auto resolved, dataset::ResolveOptions(options, source.config()));
   ARROW_RETURN_NOT_OK(dataset::CheckCanDefer(manifest, resolved));
@@ -196,7 +196,7 @@ arrow::Result<RewriteResult> ExecuteCompaction(const Dataset& dataset, const Com
   const TaskWriter writer(source, sources, std::move(described), resolved, version);
   ARROW_ASSIGN_OR_RAISE(auto written, writer.Write());
   ARROW_RETURN_NOT_OK(lineage.GiveTo(written.fragments));
-  ARROW_RETURN_NOT_OK(dataset::HandOver(*source.state()->location.store, written.files,
+  ARROW_RETURN_NOT_OK(dataset::HandOver(*StateOf(source)->location.store, written.files,
                                         resolved.version.durability));
 
   RewriteResult result = {.read_version = source.version(), .summary = written.summary};

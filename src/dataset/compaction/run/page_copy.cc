@@ -90,7 +90,7 @@ class PageCopying {
  public:
   explicit PageCopying(const PageCopyTask& task)
       : task_(task),
-        schema_(task.source.state()->manifest->schema),
+        schema_(StateOf(task.source)->manifest->schema),
         snapshot_(SnapshotOf(task.source)) {}
 
   arrow::Result<std::optional<WrittenFragments>> Run();
@@ -315,7 +315,7 @@ arrow::Status PageCopying::WriteRows(ScanStream& rows, file::FileWriter& writer)
 
 arrow::Result<bool> PageCopying::WriteFile(const CopiedFields& fields, size_t index,
                                            ScanStream* rows, WrittenFragments& written) {
-  const table::TableLocation& table = task_.source.state()->location;
+  const table::TableLocation& table = StateOf(task_.source)->location;
   const std::string name = NewDataFileName();
   const std::string path = table.Path("data/" + name);
   file::FileWriterOptions options = {.version = task_.version,
@@ -364,7 +364,7 @@ arrow::Result<std::optional<WrittenFragments>> PageCopying::Run() {
   for (const uint64_t rows : task_.planned_rows) total_rows_ += rows;
 
   WrittenFragments written = {
-      .fragments = {}, .files = NewFiles(task_.source.state()->location.store), .summary = {}};
+      .fragments = {}, .files = NewFiles(StateOf(task_.source)->location.store), .summary = {}};
   std::unique_ptr<ScanStream> rows;
   if (!fields.others.empty()) {
     ScanOptions scan = task_.scan;

@@ -10,8 +10,8 @@
 #include "dataset/write/fragment_writer.h"
 #include "glaive/compaction.h"
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
 #include "glaive/scan.h"
+#include "glaive/version_options.h"
 #include "wire/fragment.h"
 
 namespace glaive::dataset {

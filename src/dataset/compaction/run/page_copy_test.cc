@@ -15,6 +15,7 @@
 #include "dataset/handle/fragment_state.h"
 #include "file/file_reader.h"
 #include "glaive/compaction.h"
+#include "glaive/rows.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "glaive/write.h"
@@ -89,13 +90,13 @@ class PageCopyTest : public ::testing::Test {
     ScanOptions scan;
     scan.fragment_ids.emplace();
     for (const auto& fragment : dataset.Fragments().ValueOrDie()) {
-      fragments.push_back(fragment.state()->fragment);
+      fragments.push_back(StateOf(fragment)->fragment);
       scan.fragment_ids->push_back(fragment.id());
     }
     const auto copied = CopyPages({.source = dataset,
                                    .fragments = fragments,
                                    .limits = limits,
-                                   .version = dataset.state()->manifest->data_file_version,
+                                   .version = StateOf(dataset)->manifest->data_file_version,
                                    .planned_rows = planned_rows,
                                    .mode = mode,
                                    .scan = scan,

@@ -9,23 +9,29 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
-#include "glaive/progress.h"
+#include "glaive/version_options.h"
 
+// Example:
+//
+//     const uint64_t week = uint64_t{7} * 24 * 3600 * 1'000'000'000;
+//     ARROW_ASSIGN_OR_RAISE(const RemovalStats removed, CleanUp(dataset, {.older_than_ns = week}));
+//     std::cout << removed.old_versions << " versions, " << removed.bytes_removed << " bytes\n";
 namespace glaive {
 
-/// Which versions go. A version goes when all conditions that are given hold for it: with none,
-/// every older one. The version of the handle and what came after it never go, nor do tagged,
-/// branched-off and detached ones.
+/// The versions that a cleanup removes. A version is removed if all given conditions hold for it;
+/// without a condition every older version is. The version of the handle and newer ones stay, and
+/// so do tagged and detached versions and the sources of branches.
 struct CleanupOptions {
   std::optional<uint64_t> older_than_ns;          ///< made so long ago
   std::optional<uint64_t> retain_versions;        ///< not among so many newest ones; at least 1
   std::optional<std::vector<uint64_t>> versions;  ///< one of these
-  /// Files that no version refers to may be another writer's work in progress: they go when they
-  /// are so old, seven days by default, or with `delete_unverified` at once.
+  /// The age at which unverified files are removed: files that no version refers to, and which may
+  /// belong to a writer that has not committed yet. With `delete_unverified` their age does not
+  /// count.
   uint64_t unverified_age_ns = uint64_t{7} * 24 * 3600 * 1'000'000'000;
   bool delete_unverified = false;
   bool error_if_tagged_old_versions = true;  ///< else tagged versions are passed over
-  /// First cleans the branches that hold old versions, as their own configs say.
+  /// First cleans the branches that refer to old versions, by their own configs.
   bool clean_referenced_branches = false;
   std::optional<uint64_t> delete_rate_limit;  ///< files a second
   ProgressCallback progress;
@@ -41,13 +47,13 @@ struct RemovalStats {
   uint64_t failed_deletes = 0;  ///< files that the store did not delete; they are found again
 };
 
-/// Deletes versions, and whatever files only they referred to. Files of bases are never touched.
-/// What others make meanwhile of a version that is to go, a tag, a branch or a restored version,
-/// keeps it or is refused.
+/// Deletes versions, and the files that only they refer to. Never deletes files in base paths. If
+/// another writer makes a tag, a branch or a restored version of a version that is to be removed,
+/// either the version stays or that call is refused.
 ///
-/// Errors: InvalidInput for options that cannot be, for a handle on a detached version, and where a
-/// tagged version would go; a retryable CommitConflict where the handle's version is not there any
-/// more, or is another table's.
+/// Errors: InvalidInput for invalid options, for a handle on a detached version, and if a tagged
+/// version would be removed; a retryable CommitConflict if the handle's version no longer exists or
+/// belongs to another table.
 arrow::Result<RemovalStats> CleanUp(const Dataset& dataset, const CleanupOptions& options = {});
 
 enum class CleanupFileKind : uint8_t {
@@ -82,24 +88,25 @@ struct CleanupExplanation {
   std::vector<std::string> warnings;  ///< for people: what the explanation leaves out
 };
 
-/// What CleanUp would delete now. Deletes nothing.
+/// The files that CleanUp would delete now. Deletes nothing.
 arrow::Result<CleanupExplanation> ExplainCleanUp(const Dataset& dataset,
                                                  const CleanupOptions& options = {},
                                                  uint64_t max_candidates = 1000);
 
-/// Seconds as the config "lance.auto_cleanup.older_than" has them: "14days", "1h 30m".
+/// Seconds in the notation of the config "lance.auto_cleanup.older_than": "14days", "1h 30m".
 std::string FormatDuration(uint64_t seconds);
 
-/// Whether the version's parts are there and fit each other: ids, row counts, deletion vectors, row
-/// ids, files and their sizes. Reads the footer of every file. Corrupt names what does not fit.
+/// Checks that the parts of a version exist and fit each other: ids, row counts, deletion files,
+/// row ids, files and their sizes. Reads the footer of every file. Errors: Corrupt, with the name
+/// of the part that does not fit.
 arrow::Status Validate(const Dataset& dataset);
 
-/// Gives manifests named by the older scheme their newer names. No other writer may be at work.
+/// Renames manifests from the older naming scheme to the newer one. No other writer may be active.
 arrow::Status MigrateManifestPathsV2(const Dataset& dataset);
 
-/// Deletes a table and whatever else lies in its folder. InvalidInput where files, but no version
-/// that can be read and no marker of a catalog lie; FileNotFound where nothing is, unless
-/// `ignore_not_found`. That is looked up in the store, whatever a session has of the table.
+/// Deletes a table and all files in its folder. Looks at the store, not at a session. Errors:
+/// InvalidInput for a folder with files but without a readable version or the marker of a catalog;
+/// FileNotFound if nothing is there, unless `ignore_not_found`.
 arrow::Status DropDataset(std::string_view uri, bool ignore_not_found = false);
 
 }  // namespace glaive
