@@ -66,6 +66,7 @@ struct Scenario {
   StoreOptions store;
   FaultRates rates;
   uint32_t stickiness = 0;
+  std::string_view theme;         // what most verbs are of, or nothing
   bool begins_with_table = true;  // else the clients create it
   bool v2_names = true;
   bool stable_row_ids = false;

@@ -7,7 +7,7 @@
 #include "dataset/refs/files.h"
 #include "dataset/refs/restoration.h"
 #include "dataset/refs/tombstones.h"
-#include "table/commit/same_table.h"
+#include "table/commit/after_put.h"
 #include "table/operation/operation.h"
 
 namespace glaive {
@@ -57,10 +57,10 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
 arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
   const uint64_t version = source.manifest->version;
   ARROW_ASSIGN_OR_RAISE(const bool is_there,
-                        table::IsStillThere(source.location, *source.manifest));
+                        table::IsStillInTable(source.location, *source.manifest));
   if (is_there) return arrow::Status::OK();
-  return CommitConflict(Retry::kYes, version, "a clean-up took that version while {} was made",
-                        what);
+  return CommitConflict(Retry::kYes, version,
+                        "that version went while {} was made, or is none of the table's", what);
 }
 
 }  // namespace dataset

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "table/commit/publish.h"
+#include "table/commit/same_table.h"
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
@@ -131,6 +132,13 @@ arrow::Result<Standing> StandingOfGone(const TableLocation& table, const Manifes
     if (standing.ok() || !IsGone(standing.status())) return standing;
   }
   return Standing::kUnknown;
+}
+
+arrow::Result<bool> IsStillInTable(const TableLocation& table, const Manifest& manifest) {
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(table, manifest));
+  if (!is_there || IsDetached(manifest.version)) return is_there;
+  ARROW_ASSIGN_OR_RAISE(const Standing standing, StandingOf(table, manifest));
+  return standing != Standing::kStray;
 }
 
 arrow::Status TakeBack(const TableLocation& table, const Manifest& put) {

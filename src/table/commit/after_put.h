@@ -28,6 +28,10 @@ arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& p
 // descends from it. kStray also where no newer one is there.
 arrow::Result<Standing> StandingOfGone(const TableLocation& table, const Manifest& manifest);
 
+// Whether the version is in the store under its own name and is no stray, which its writer may take
+// back with its files: what is made of a version looks for this after it was published.
+arrow::Result<bool> IsStillInTable(const TableLocation& table, const Manifest& manifest);
+
 // Takes a version back that is a stray, or that lost a race of creators, unless something else has
 // its name by now. OK where it is gone.
 arrow::Status TakeBack(const TableLocation& table, const Manifest& put);

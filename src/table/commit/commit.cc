@@ -285,8 +285,9 @@ arrow::Result<Standing> PendingCommit::CheckBase(const Manifest& put) {
   }
   // What a newer version came from is the table's, whatever clean-ups left of the base.
   if (was_built_on) return Standing::kInChain;
-  ARROW_ASSIGN_OR_RAISE(const bool is_its_own, LiesInItsTable(table_, put));
-  return is_its_own ? Standing::kInChain : Standing::kStray;
+  ARROW_ASSIGN_OR_RAISE(const Descent lies, LiesInItsTable(table_, put));
+  if (lies == Descent::kUnknown) return Standing::kUnknown;
+  return lies == Descent::kYes ? Standing::kInChain : Standing::kStray;
 }
 
 // Waits for a random share of a time that doubles, in units of what one attempt costs: a table that

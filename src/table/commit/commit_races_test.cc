@@ -526,6 +526,24 @@ TEST_F(CommitRacesTest, AStrayInPlaceOfTheBaseDoesNotShowAnotherTable) {
   EXPECT_THAT(Files(), ElementsAre("first", "2", "ours", "again"));
 }
 
+// The table is removed. A restore that was late puts its first version anew, and another writer
+// goes on from there: nothing of what this commit was made of is left.
+TEST_F(CommitRacesTest, ATableMadeOfAnOldVersionMeanwhileIsNotPassedOver) {
+  const ManifestPtr first = Create();
+  const ManifestPtr late = Append1("late");
+  const auto bytes = BytesAt(late->path);
+  Remove(late);
+  const ManifestPtr second = Append1("2");
+  const ManifestPtr third = Append1("3");
+  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(4), [&] {
+    for (const ManifestPtr& each : {first, second, third}) Remove(each);
+    ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
+  });
+  const auto made = Commit(table_, third, Append{{NewFragment("ours")}}, {});
+  EXPECT_THAT(made, IsError(ErrorKind::kCommitUnknown, "do not say"));
+  EXPECT_THAT(Versions(), ElementsAre(2, 4));
+}
+
 // It would be the other table's newest version.
 TEST_F(CommitRacesTest, WhatCannotBeTakenBackFromAnotherTableIsTold) {
   const ManifestPtr base = Create();

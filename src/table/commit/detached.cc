@@ -3,7 +3,6 @@
 #include "table/commit/after_put.h"
 #include "table/commit/commit.h"
 #include "table/commit/publish.h"
-#include "table/commit/same_table.h"
 #include "table/manifest/feature_flags.h"
 #include "table/operation/apply.h"
 #include "table/versions/chain.h"
@@ -54,7 +53,7 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
                           Publish(table, transaction, options.durability, next.get()));
     if (outcome != Outcome::kOurs) continue;
     // A clean-up that took the base before does not know of this version, and of its files.
-    const auto is_there = IsStillThere(table, *base);
+    const auto is_there = IsStillInTable(table, *base);
     if (!is_there.ok()) return NotKnownToBeWhole(*next, is_there.status());
     if (*is_there) return next;
     ARROW_RETURN_NOT_OK(TakeBack(table, *next));

@@ -6,7 +6,6 @@
 #include "core/clock.h"
 #include "core/random.h"
 #include "table/commit/after_put.h"
-#include "table/commit/same_table.h"
 #include "table/manifest/codec.h"
 #include "table/manifest/feature_flags.h"
 #include "table/operation/transaction_codec.h"
@@ -86,7 +85,7 @@ arrow::Status CheckRestored(const TableLocation& table, const Transaction& trans
   const auto* restore =
       transaction.operation ? std::get_if<Restore>(&*transaction.operation) : nullptr;
   if (restore == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillThere(table, *restore->content));
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillInTable(table, *restore->content));
   if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, restore->version,
                         "a clean-up removes that version, which was to be restored");

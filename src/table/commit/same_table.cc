@@ -104,28 +104,30 @@ bool AreRelated(const Manifest& left, const Manifest& right) {
   return HaveAncestorInCommon(left, right) || HaveFileInCommon(left, right);
 }
 
-arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& put) {
+arrow::Result<Descent> LiesInItsTable(const TableLocation& table, const Manifest& put) {
   constexpr int kMostVersions = 8;  // some may be strays
   ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
   std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version >= put.version; });
   int num_read = 0;
+  bool is_related = false;
   for (const VersionEntry& entry : entries | std::views::reverse) {
     if (num_read == kMostVersions) break;
     const auto older = ReadManifest(table, entry);
     if (!older.ok() && KindOf(older.status()) == ErrorKind::kNotFound) continue;
     ARROW_RETURN_NOT_OK(older.status());
-    if (AreRelated(put, **older)) return true;
+    if (AreOfOneTable(put, **older)) return Descent::kYes;
+    is_related |= AreRelated(put, **older);
     ++num_read;
   }
-  if (num_read > 0) return false;
-  if (put.fragments.totals().num_fragments == 0) return true;
+  if (num_read > 0) return is_related ? Descent::kUnknown : Descent::kNo;
+  if (put.fragments.totals().num_fragments == 0) return Descent::kYes;
   ARROW_ASSIGN_OR_RAISE(const wire::DataFragment oldest, put.fragments.At(0).Parse());
-  if (oldest.files.empty()) return true;
+  if (oldest.files.empty()) return Descent::kYes;
   const wire::DataFile& file = oldest.files.front();
   ARROW_ASSIGN_OR_RAISE(const FilePlace place,
                         PlaceOf(table, put, FileKind::kData, file.path, file.base_id));
   ARROW_ASSIGN_OR_RAISE(const auto found, place.store->Head(place.path));
-  return found.has_value();
+  return found ? Descent::kYes : Descent::kNo;
 }
 
 arrow::Result<bool> IsStillThere(const TableLocation& table, const Manifest& manifest) {

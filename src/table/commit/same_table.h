@@ -7,6 +7,7 @@
 
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
+#include "table/versions/chain.h"
 #include "table/versions/hint.h"
 
 // A table that was removed and made anew has other versions under the same numbers. A handle on the
@@ -38,8 +39,9 @@ arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base);
 
 // The same of a version that was just put as the newest one, of which no witness before it is left:
 // whether the table's older versions, or else a file that it has from them, show that it lies in
-// its own table.
-arrow::Result<bool> LiesInItsTable(const TableLocation& table, const Manifest& put);
+// its own table. Not known where all older ones came with it from one version, and none of them led
+// to it: they may be strays, or the table that others made of that version meanwhile.
+arrow::Result<Descent> LiesInItsTable(const TableLocation& table, const Manifest& put);
 
 // Whether the version is in the store under its own name: not another one of its number, nor a
 // tombstone.
