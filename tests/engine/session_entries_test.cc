@@ -63,8 +63,6 @@ const std::vector<Entry> kEntries = {
      [](const SessionPtr& session) {
        return Dataset::Open(kUri, {.version = 1, .session = session}).status();
      }},
-    {"OpenReference",
-     [](const SessionPtr& session) { return Open(kUri, uint64_t{1}, session).status(); }},
     {"Append",
      [](const SessionPtr& session) {
        return WriteDataset(Rows(), kUri, Into(WriteMode::kAppend, session)).status();
