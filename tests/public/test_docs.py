@@ -63,6 +63,26 @@ def test_readme_compacts_to_one_fragment(tmp_path, monkeypatch, capsys):
     assert "{'id': [5, 500, 995]}" in printed
 
 
+def test_readme_has_the_figures_of_the_performance_page():
+    specification = importlib.util.spec_from_file_location(
+        "readme_figures", ROOT / "tools" / "readme_figures.py"
+    )
+    tool = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(tool)
+    readme = (ROOT / "README.md").read_text()
+    performance = (ROOT / "docs/performance.md").read_text()
+    assert tool.with_figures(readme, performance) == readme
+
+    slower = re.sub(r"(?<=^\| scan\.num \| )\S+", "987ms", performance, flags=re.MULTILINE)
+    lines = zip(readme.splitlines(), tool.with_figures(readme, slower).splitlines(), strict=True)
+    (changed,) = [after for before, after in lines if before != after]
+    assert changed.startswith("| scan a table of 5 numeric columns, 47 MB | 987 ms | ")
+
+    without = performance.replace("| scan.num |", "| scan.other |")
+    with pytest.raises(KeyError, match="scan.num"):
+        tool.with_figures(readme, without)
+
+
 def test_settings_names_every_environment_variable():
     sources = [
         path
