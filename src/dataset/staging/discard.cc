@@ -40,6 +40,7 @@ class Unreferenced {
   // branched off them.
   arrow::Status Check() const {
     ARROW_ASSIGN_OR_RAISE(const auto marks, dataset::ListMarks(location()));
+    ARROW_RETURN_NOT_OK(CheckPins(marks));
     for (const dataset::Tombstone& tombstone : marks.tombstones) {
       table::VersionEntry entry = tombstone.version;
       entry.path = tombstone.path;
@@ -63,6 +64,19 @@ class Unreferenced {
 
  private:
   const table::TableLocation& location() const { return StateOf(dataset_)->location; }
+
+  // Each commit of staged columns pins the newest version before it looks at its files. Versions
+  // are listed after this: where the pin is gone, they show what the commit published.
+  static arrow::Status CheckPins(const dataset::VersionMarks& marks) {
+    const uint64_t newest = marks.attached.empty() ? 0 : *marks.attached.rbegin();
+    for (const dataset::Pin& pin : marks.pins) {
+      if (pin.published_as <= newest) continue;
+      return CommitConflict(Retry::kYes, pin.published_as,
+                            "a commit of staged columns or a restore is about to make that "
+                            "version; if it died, the next version ends its claim");
+    }
+    return arrow::Status::OK();
+  }
 
   // Only versions that followed the ones that were read can refer to them, and the transaction that
   // brought a file in has its name. Where that is gone, or does not tell, the manifest does.
@@ -183,7 +197,8 @@ class SetAside {
 
 }  // namespace
 
-// A commit that found the files before they were set aside is seen by the second look.
+// A commit that found the files before they were set aside is found by the second look: by its pin
+// or by its version.
 arrow::Status Discard(const Dataset& dataset, std::span<const StagedColumns> staged) {
   if (staged.empty()) return arrow::Status::OK();
   const Unreferenced unreferenced(dataset, staged);
@@ -193,6 +208,10 @@ arrow::Status Discard(const Dataset& dataset, std::span<const StagedColumns> sta
   for (const StagedColumns& each : staged) {
     status = aside.Add(each.path());
     if (!status.ok()) break;
+  }
+  // A listing may lack names that are older than it, unless the folder has changed since.
+  if (status.ok()) {
+    status = dataset::MakeAChange(StateOf(dataset)->location, dataset::NewRunName());
   }
   if (status.ok()) status = unreferenced.Check();
   if (status.ok()) return aside.Delete();

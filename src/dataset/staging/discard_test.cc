@@ -91,6 +91,33 @@ TEST(DiscardColumnsTest, ACommitBetweenTwoOfItsRequestsKeepsItsFiles) {
   io::RegisterStore("discard-race", nullptr);
 }
 
+TEST(DiscardColumnsTest, ADiscardBetweenTwoRequestsOfACommitLeavesNoVersionWithoutFiles) {
+  bool was_refused = false;
+  bool was_kept = false;
+  for (uint64_t call = 0;; ++call) {
+    SCOPED_TRACE("discard before call " + std::to_string(call));
+    const auto store = std::make_shared<InterruptedStore>(io::MakeMemoryStore());
+    io::RegisterStore("discard-race", store);
+    const auto rows = ColumnStream({{"id", {0, 1, 2}}, {"v", {0, 10, 20}}});
+    const Dataset dataset = WriteDataset(rows, "discard-race://t").ValueOrDie().dataset;
+    const StagedColumns staged = StageOk(dataset, 0, {{"v", {1, 2, 3}}});
+    arrow::Status discarded;
+    store->InterruptAt(call, [&] { discarded = Discard(dataset, staged); });
+    const arrow::Status committed = CommitAll(dataset, {staged}).status();
+    if (!store->was_interrupted()) break;
+    store->Disarm();
+    const Dataset latest = Dataset::Open("discard-race://t").ValueOrDie();
+    EXPECT_EQ(committed.ok(), latest.version() == 2) << committed.ToString();
+    EXPECT_THAT(Validate(latest), IsOk()) << discarded.ToString();
+    was_refused |= !committed.ok() && discarded.ok();
+    was_kept |= committed.ok() && !discarded.ok();
+    if (::testing::Test::HasFailure()) break;
+  }
+  EXPECT_TRUE(was_refused);
+  EXPECT_TRUE(was_kept);
+  io::RegisterStore("discard-race", nullptr);
+}
+
 TEST(DiscardColumnsTest, WhatADetachedVersionHasIsReferredTo) {
   const Dataset dataset = MakeColumnTable();
   const StagedColumns staged = StageOk(dataset, 0, {{"v", {1, 2, 3}}});
