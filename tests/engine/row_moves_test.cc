@@ -46,6 +46,25 @@ TEST(RowMovesTest, AVersionThatIsGoneMayHaveMovedRows) {
   EXPECT_THAT(found->what, HasSubstr("does not say any more"));
 }
 
+// As when a commit is tried again, and a cleanup took all versions in between.
+TEST(RowMovesTest, AVersionThatIsGoneIsSilentAlsoBehindOneThatWasRead) {
+  const Dataset first = MakeColumnTable();
+  for (int i = 0; i < 3; ++i) Append1();
+  const Dataset latest = NewestColumnTable();
+  RowMoves moves(StateOf(latest)->location, {0});
+  ASSERT_THAT(moves.Read(1, 2), IsOk());
+  for (const uint64_t version : {2, 3}) {
+    const auto gone = table::FindVersion(StateOf(first)->location, version).ValueOrDie();
+    ASSERT_THAT(StateOf(first)->location.store->Delete(gone.path), IsOk());
+  }
+  ASSERT_THAT(moves.Read(1, latest.version()), IsOk());
+  const auto now = StateOf(latest)->manifest->fragments.Find(0)->Parse().ValueOrDie();
+  const auto found = moves.FindFor(
+      {.fragment_id = 0, .read_version = 1, .same_deletions = true, .files = {}}, now);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->version, 3);
+}
+
 TEST(RowMovesTest, ARestorePutsOtherRowsInThePlaceOfAll) {
   const Dataset first = MakeColumnTable();
   Append1();

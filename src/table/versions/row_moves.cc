@@ -58,10 +58,15 @@ arrow::Status RowMoves::Read(uint64_t after, uint64_t version) {
   ARROW_ASSIGN_OR_RAISE(const auto entries, table::ListManifests(table_));
   uint64_t expected = after + 1;
   table::ChainWalk chain(0);
+  // Versions that were cleaned up say nothing any more, but for those that were read before. One
+  // that is silent is enough.
+  const auto pass_over = [&](uint64_t end) {
+    while (expected < end && moves_.contains(expected)) ++expected;
+    if (expected < end) moves_.emplace(expected, Moves());
+  };
   for (const table::VersionEntry& entry : entries) {
     if (entry.version <= after || entry.version > version) continue;
-    // Versions that were cleaned up say nothing any more.
-    if (entry.version != expected) moves_.try_emplace(expected);
+    pass_over(entry.version);
     expected = entry.version + 1;
     if (moves_.contains(entry.version)) continue;
     const auto transaction = table::ReadTransaction(table_, entry);
@@ -73,7 +78,7 @@ arrow::Status RowMoves::Read(uint64_t after, uint64_t version) {
     // One of which the next was not made tells nothing.
     if (!chain.Follows(made_by)) moves_.insert_or_assign(entry.version - 1, Moves());
   }
-  if (expected <= version) moves_.try_emplace(expected);
+  pass_over(version + 1);
   return arrow::Status::OK();
 }
 
