@@ -148,3 +148,23 @@ def test_null_lists_in_fixed_size_lists_by_pylance(uri, values, version):
     kind = pa.list_(pa.list_(pa.uint16(), 1), 2)
     lance.write_dataset(pa.table({"x": pa.array(values, kind)}), uri, data_storage_version=version)
     assert glaive.dataset(uri).to_table()["x"].to_pylist() == values
+
+
+@pytest.mark.parametrize("wrap", ["list", "struct"])
+def test_batches_without_rows_of_extensions_in_other_fields(uri, wrap):
+    def batch(ids):
+        uuids = pa.ExtensionArray.from_storage(
+            pa.uuid(), pa.array([bytes([i]) * 16 for i in ids], pa.binary(16))
+        )
+        lists = pa.ListArray.from_arrays(pa.array(range(len(ids) + 1), pa.int32()), uuids)
+        column = lists if wrap == "list" else pa.StructArray.from_arrays([uuids], ["u"])
+        return pa.record_batch([pa.array(ids, pa.int64()), column], names=["id", "x"])
+
+    glaive.write_dataset(pa.Table.from_batches([batch([1])]), uri)
+    given = pa.Table.from_batches([batch([]), batch([2, 3])]).to_reader()
+    glaive.dataset(uri).merge_insert("id").when_not_matched_insert_all().execute(given)
+    assert glaive.dataset(uri).to_table()["id"].to_pylist() == [1, 2, 3]
+    schema = batch([]).rename_columns(["id", "y"]).schema
+    nothing = pa.RecordBatchReader.from_batches(schema, [])
+    glaive.dataset(uri).merge(nothing, "id")
+    assert glaive.dataset(uri).to_table()["y"].to_pylist() == [None] * 3

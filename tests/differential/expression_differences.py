@@ -224,8 +224,12 @@ NAMED = [
         _error("accepted", "out of range", "date_trunc"),
     ),
     Named(
-        "expressions, `date_bin` of the first times",
+        "expressions, `date_bin` and `date_trunc` of the first times",
         _error("refused", "out of the range of nanoseconds", "date_bin"),
+    ),
+    Named(
+        "expressions, `date_bin` and `date_trunc` of the first times",
+        _error("refused", "Timestamp -[0-9]+ out of range", "date_trunc"),
     ),
     Named(
         "expressions, the year of nanoseconds compared",

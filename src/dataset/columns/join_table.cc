@@ -111,7 +111,7 @@ arrow::Result<std::shared_ptr<const JoinTable>> JoinTable::Read(arrow::RecordBat
   ARROW_ASSIGN_OR_RAISE(const auto form, StoredForm::Make(*schema, kept));
   ARROW_ASSIGN_OR_RAISE(arrow::RecordBatchVector batches, stream.ToRecordBatches());
   if (batches.empty()) {
-    ARROW_ASSIGN_OR_RAISE(batches.emplace_back(), arrow::RecordBatch::MakeEmpty(stream.schema()));
+    ARROW_ASSIGN_OR_RAISE(batches.emplace_back(), query::JoinRows(stream.schema(), {}));
   }
   arrow::ArrayVector keys;
   for (auto& batch : batches) {

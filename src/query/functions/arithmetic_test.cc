@@ -159,6 +159,56 @@ TEST_F(ArithmeticTest, WhatATimeCannotHoldIsAnError) {
   }
 }
 
+TEST_F(ArithmeticTest, WholeDaysLieBetweenDatesOf64Bits) {
+  AddTicks("d", arrow::date64(), "[-1, 86400001, -86400001, 90000000, null]");
+  AddTicks("e", arrow::date32(), "[0, 1, -3, 1, 0]");
+  AddTicks("f", arrow::date64(), "[86400000, 1, 0, 0, 0]");
+  Check({
+      {"d - e", arrow::int64(), "[0, 0, 1, 0, null]"},
+      {"e - d", arrow::int64(), "[0, 0, -1, 0, null]"},
+      {"d - f", arrow::int64(), "[-1, 1, -1, 1, null]"},
+  });
+  AddTicks("o", arrow::date64(), "[-9223372036854775808, 0, 0, 0, 0]");
+  EXPECT_THAT(Evaluate("o - f"), IsError(ErrorKind::kInvalidInput, "overflow"));
+}
+
+TEST_F(ArithmeticTest, TimesAreCutToADayBeyondTheCalendar) {
+  const auto millis = arrow::timestamp(arrow::TimeUnit::MILLI);
+  AddTicks("t", millis, "[9223372036854775807, 8210266876800001, -1, null]");
+  Check({
+      {"date_trunc('day', t)", millis, "[9223372036828800000, 8210266876800000, -86400000, null]"},
+      {"date_trunc('hour', t)", millis, "[9223372036854000000, 8210266876800000, -3600000, null]"},
+  });
+  AddTicks("z", arrow::timestamp(arrow::TimeUnit::MILLI, "UTC"), "[9223372036854775807, 0, 0, 0]");
+  for (const std::string cut : {"date_trunc('week', t)", "date_trunc('day', z)"}) {
+    EXPECT_THAT(Evaluate(cut), IsError(ErrorKind::kInvalidInput, "out of range")) << cut;
+  }
+}
+
+TEST_F(ArithmeticTest, TimesThatCannotBeCutDoNotWrapAround) {
+  AddTicks("n", arrow::timestamp(arrow::TimeUnit::NANO), "[-9223372036854775808, 0]");
+  AddTicks("s", arrow::timestamp(arrow::TimeUnit::SECOND), "[-9223372036854775807, 0]");
+  for (const std::string unit :
+       {"microsecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}) {
+    EXPECT_THAT(Evaluate("date_trunc('" + unit + "', n)"),
+                IsError(ErrorKind::kInvalidInput, "out of range"))
+        << unit;
+  }
+  EXPECT_THAT(Evaluate("date_trunc('minute', s)"),
+              IsError(ErrorKind::kInvalidInput, "out of range"));
+  Check({{"date_trunc('second', s)", arrow::timestamp(arrow::TimeUnit::SECOND),
+          "[-9223372036854775807, 0]"}});
+}
+
+TEST_F(ArithmeticTest, AtanIsAsWideAsItsLiteral) {
+  Add("f", arrow::float32(), "[1.5, null]");
+  Check({
+      {"atan2(f, 1e10)", arrow::float64(), "[1.5e-10, null]"},
+      {"atan2(f, 1)", arrow::float32(), "[0.98279375, null]"},
+      {"atan2(f, f)", arrow::float32(), "[0.78539816, null]"},
+  });
+}
+
 // Rows beyond 2262, which nanoseconds cannot hold, are in no one's way.
 TEST_F(ArithmeticTest, InstantsAreComparedInTheUnitOfTheColumn) {
   const auto boolean = arrow::boolean();

@@ -62,12 +62,14 @@ arrow::Result<arrow::Datum> MapRows(std::span<const arrow::Datum> values, int64_
 template <typename Op>
 arrow::Result<BoundPtr> BindFloat(std::string_view name, Arguments arguments) {
   TypePtr type = arrow::float32();
+  const bool second_is_whole = arguments.size() == 2 && AsLiteral(arguments[1]) != nullptr &&
+                               arrow::is_integer(arguments[1]->type()->id());
   for (BoundPtr& argument : arguments) {
     ARROW_RETURN_NOT_OK(TakeFloat(name, &argument));
     if (argument->type()->id() == arrow::Type::DOUBLE) type = argument->type();
   }
-  // A literal beside a column of 32 bits does not make it wider.
-  if (arguments.size() == 2 && AsLiteral(arguments[1]) != nullptr) type = arguments[0]->type();
+  // An integer beside a column of 32 bits does not make it wider.
+  if (second_is_whole) type = arguments[0]->type();
   if (arguments.size() == 2 && AsLiteral(arguments[0]) != nullptr) type = arrow::float64();
   if (name == "round" || name == "trunc") type = arguments[0]->type();
   if (arguments.size() == 2 && name == "log") type = arguments[1]->type();

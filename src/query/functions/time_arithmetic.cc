@@ -314,6 +314,14 @@ arrow::Result<BoundPtr> BindTimeArithmetic(BinaryOperator op, const BoundPtr& le
       (IsInterval(left) || IsDuration(left) || (IsInteger(left) && IsDate(right)))) {
     return BindTimeArithmetic(op, right, left);
   }
+  if (!adds && IsDate(left) && IsDate(right) &&
+      (left->type()->id() == Id::DATE64 || right->type()->id() == Id::DATE64)) {
+    // Dates of 64 bits may hold a time of day: the whole days between them count.
+    const auto millis = Checked(adds, MakeCast(left, arrow::date64()),
+                                MakeCast(right, arrow::date64()), arrow::int64());
+    const auto day = MakeLiteral(arrow::MakeScalar(kMillisOfDay));
+    return MakeCall("divide", {millis, day}, arrow::int64());
+  }
   if (!adds && IsDate(left) && IsDate(right)) {
     const auto days = [&](const BoundPtr& node) {
       return MakeCast(MakeCast(MakeCast(node, arrow::date32()), arrow::int32()), arrow::int64());

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -242,10 +243,7 @@ constexpr std::array<Grain, 10> kGrains = {{
 }};
 
 // Those that follow no calendar and no clock of a zone.
-bool IsFine(cp::CalendarUnit unit) {
-  return unit == cp::CalendarUnit::MICROSECOND || unit == cp::CalendarUnit::MILLISECOND ||
-         unit == cp::CalendarUnit::SECOND || unit == cp::CalendarUnit::MINUTE;
-}
+bool IsFine(cp::CalendarUnit unit) { return unit <= cp::CalendarUnit::MINUTE; }
 
 // The same ticks as another type of 64 bits.
 std::shared_ptr<arrow::Array> TicksAs(const arrow::Array& array, const TypePtr& type) {
@@ -271,21 +269,39 @@ arrow::Result<std::shared_ptr<arrow::Int64Array>> MapTicks(const arrow::Array& t
   return std::static_pointer_cast<arrow::Int64Array>(std::move(result));
 }
 
-// Errors: InvalidInput for days that no calendar has.
+// The ticks of units that are always of one length.
+std::optional<int64_t> StepOf(cp::CalendarUnit unit, int64_t per_second) {
+  static constexpr std::array<int64_t, 7> kSteps = {
+      1, 1'000, 1'000'000, 1'000'000'000, 60'000'000'000, 3'600'000'000'000, 86'400'000'000'000};
+  const auto at = static_cast<size_t>(unit);
+  if (at >= kSteps.size()) return std::nullopt;
+  return std::max<int64_t>(kSteps[at] / (1'000'000'000 / per_second), 1);
+}
+
+// Errors: InvalidInput for days that no calendar has, unless only days or less are cut off, and for
+// times before the first one of the unit that the type holds.
 arrow::Result<std::shared_ptr<arrow::Array>> FloorNaive(const std::shared_ptr<arrow::Array>& times,
                                                         cp::CalendarUnit unit) {
   const auto& type = static_cast<const arrow::TimestampType&>(*times->type());
   const int64_t per_second = PerSecond(type.unit());
-  const auto cycles = [per_second](int64_t tick) {
-    return CyclesBeyond(FloorDivide(tick, per_second)) * kCycleSeconds * per_second;
-  };
   std::optional<int64_t> beyond;
+  if (const auto step = StepOf(unit, per_second)) {
+    ARROW_ASSIGN_OR_RAISE(const auto floored, MapTicks(*times, [&](int64_t, int64_t tick) {
+                            if (tick < std::numeric_limits<int64_t>::min() + *step) {
+                              if (tick % *step != 0) beyond = tick;
+                              return tick;
+                            }
+                            return FloorTo(tick, *step);
+                          }));
+    if (beyond) return InvalidInput("Timestamp {} out of range", *beyond);
+    return TicksAs(*floored, times->type());
+  }
   ARROW_ASSIGN_OR_RAISE(const auto near, MapTicks(*times, [&](int64_t, int64_t tick) {
                           const int64_t second = FloorDivide(tick, per_second);
                           if (IsCalendarDay(FloorDivide(second, kSecondsOfDay))) {
-                            return tick - cycles(tick);
+                            return tick - CyclesBeyond(second) * kCycleSeconds * per_second;
                           }
-                          if (!IsFine(unit) && unit != cp::CalendarUnit::HOUR) beyond = tick;
+                          beyond = tick;
                           return tick;
                         }));
   if (beyond) return InvalidInput("Timestamp {} out of range", *beyond);
@@ -296,8 +312,10 @@ arrow::Result<std::shared_ptr<arrow::Array>> FloorNaive(const std::shared_ptr<ar
   const auto* original = times->data()->GetValues<int64_t>(1);
   ARROW_ASSIGN_OR_RAISE(const auto result,
                         MapTicks(*floored.make_array(), [&](int64_t i, int64_t tick) {
-                          return tick + original[i] - near->Value(i);
+                          if (tick > near->Value(i)) beyond = original[i];  // it wrapped around
+                          return tick + (original[i] - near->Value(i));
                         }));
+  if (beyond) return InvalidInput("Timestamp {} out of range", *beyond);
   return TicksAs(*result, times->type());
 }
 
@@ -328,12 +346,15 @@ arrow::Result<std::shared_ptr<arrow::Array>> FloorZoned(const std::shared_ptr<ar
                                                         cp::CalendarUnit unit) {
   const auto& type = static_cast<const arrow::TimestampType&>(*times->type());
   const TypePtr naive = arrow::timestamp(type.unit());
-  static constexpr std::array<int64_t, 4> kTicks = {1, 1'000, 1'000'000, 1'000'000'000};
-  const int64_t per_second = kTicks[static_cast<size_t>(type.unit())];
-  const auto to_seconds = [per_second](int64_t, int64_t tick) {
-    return FloorTo(tick, per_second) / per_second;
+  const int64_t per_second = PerSecond(type.unit());
+  std::optional<int64_t> beyond;
+  const auto to_seconds = [&](int64_t, int64_t tick) {
+    const int64_t second = FloorDivide(tick, per_second);
+    if (!IsCalendarDay(FloorDivide(second, kSecondsOfDay))) beyond = tick;
+    return second;
   };
   ARROW_ASSIGN_OR_RAISE(const auto seconds, MapTicks(*times, to_seconds));
+  if (beyond) return InvalidInput("Timestamp {} out of range", *beyond);
   ARROW_ASSIGN_OR_RAISE(const auto offsets, OffsetsAt(*seconds, type.timezone()));
   ARROW_ASSIGN_OR_RAISE(const auto local, MapTicks(*times, [&](int64_t i, int64_t tick) {
                           return tick + offsets->Value(i) * per_second;

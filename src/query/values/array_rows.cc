@@ -139,8 +139,13 @@ arrow::Result<ArrayDataPtr> SettleDictionary(const ArrayDataPtr& data,
   return settled;
 }
 
+// MakeEmptyArray builds no lists and structs of extension types.
+arrow::Result<std::shared_ptr<arrow::Array>> NoRows(const std::shared_ptr<arrow::DataType>& type) {
+  return arrow::MakeArrayOfNull(type, 0);
+}
+
 arrow::Result<ArrayDataPtr> SettleEmpty(const ArrayDataPtr& data, const arrow::DataType& storage) {
-  ARROW_ASSIGN_OR_RAISE(const auto empty, arrow::MakeEmptyArray(storage.GetSharedPtr()));
+  ARROW_ASSIGN_OR_RAISE(const auto empty, NoRows(storage.GetSharedPtr()));
   if (data->type->id() != arrow::Type::EXTENSION) return empty->data();
   ArrayDataPtr settled = empty->data()->Copy();
   settled->type = data->type;
@@ -198,7 +203,6 @@ arrow::Result<std::shared_ptr<arrow::Array>> JoinRows(const arrow::ArrayVector& 
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinRows(
     const std::shared_ptr<arrow::Schema>& schema, const arrow::RecordBatchVector& pieces) {
-  if (pieces.empty()) return arrow::RecordBatch::MakeEmpty(schema);
   if (pieces.size() == 1) return pieces.front();
   int64_t num_rows = 0;
   for (const auto& piece : pieces) num_rows += piece->num_rows();
@@ -206,6 +210,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> JoinRows(
   for (int i = 0; i < schema->num_fields(); ++i) {
     arrow::ArrayVector parts;
     for (const auto& piece : pieces) parts.push_back(piece->column(i));
+    if (parts.empty()) {
+      ARROW_ASSIGN_OR_RAISE(parts.emplace_back(), NoRows(schema->field(i)->type()));
+    }
     ARROW_ASSIGN_OR_RAISE(columns.emplace_back(), JoinRows(parts));
   }
   return arrow::RecordBatch::Make(schema, num_rows, std::move(columns));

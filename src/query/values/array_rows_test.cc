@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <arrow/api.h>
+#include <arrow/extension/uuid.h>
 #include <arrow/util/logging.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +90,24 @@ TEST(ArrayRowsTest, ArraysWithoutRowsAndBuffersAreJoined) {
   const auto lists = arrow::MakeArray(arrow::ArrayData::Make(
       arrow::list(arrow::utf8()), 2, {nullptr, offsets}, {empty->data()}, 0));
   EXPECT_EQ(JoinRows({lists, lists}).ValueOrDie()->length(), 4);
+}
+
+TEST(ArrayRowsTest, NoRowsOfExtensionsInOtherTypesAreJoined) {
+  const auto uuid = arrow::extension::uuid();
+  for (const auto& type : {uuid, arrow::list(uuid), arrow::fixed_size_list(uuid, 2),
+                           arrow::struct_({arrow::field("u", uuid)}),
+                           arrow::dictionary(arrow::int8(), arrow::utf8())}) {
+    SCOPED_TRACE(type->ToString());
+    const auto none = arrow::MakeArrayOfNull(type, 0).ValueOrDie();
+    const auto one = arrow::MakeArrayOfNull(type, 1).ValueOrDie();
+    const auto joined = JoinRows({none, one, none});
+    ASSERT_THAT(joined, IsOk());
+    EXPECT_TRUE((*joined)->Equals(*one));
+    const auto batch = JoinRows(arrow::schema({arrow::field("x", type)}), {});
+    ASSERT_THAT(batch, IsOk());
+    EXPECT_THAT((*batch)->ValidateFull(), IsOk());
+    EXPECT_EQ((*batch)->num_rows(), 0);
+  }
 }
 
 template <typename Index>
