@@ -1,8 +1,6 @@
 #include "dataset/refs/restoration.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.h"
 #include "dataset/refs/tombstones.h"
@@ -21,21 +19,15 @@ namespace {
 class Restoration {
  public:
   Restoration(const table::TableLocation& table, table::ManifestPtr base, table::Restore restore)
-      : table_(table), checked_(std::move(base)), restore_(std::move(restore)) {}
-  ~Restoration() {
-    for (const std::string& pin : pins_) static_cast<void>(table_.store->Delete(pin));
-  }
-  Restoration(const Restoration&) = delete;
-  Restoration& operator=(const Restoration&) = delete;
+      : table_(table), checked_(std::move(base)), restore_(std::move(restore)), pins_(table) {}
 
   arrow::Result<table::Operation> Make(const table::ManifestPtr& latest) {
     ARROW_RETURN_NOT_OK(CheckWritable(*restore_.content));
     ARROW_RETURN_NOT_OK(CheckUpTo(latest));
     // Detached versions are never taken.
     if (!table::IsDetached(restore_.version)) {
-      table::VersionEntry entry = {.version = restore_.version, .path = restore_.content->path};
-      ARROW_ASSIGN_OR_RAISE(auto pin, PutPin(table_, entry, latest->version + 1));
-      pins_.push_back(std::move(pin));
+      ARROW_RETURN_NOT_OK(pins_.Put({.version = restore_.version, .path = restore_.content->path},
+                                    latest->version + 1));
     }
     ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(table_, *restore_.content));
     if (!is_there) {
@@ -45,20 +37,19 @@ class Restoration {
     return restore_;
   }
 
-  // Whether the last attempt published is not known: its pin goes when there is a version of its
-  // number.
-  void LeavePins() { pins_.clear(); }
+  void LeavePins() { pins_.Leave(); }
 
  private:
   // What was committed since the restore began.
   arrow::Status CheckUpTo(const table::ManifestPtr& latest) {
     for (uint64_t number = checked_->version + 1; number <= latest->version; ++number) {
       const auto entry = table::FindVersion(table_, number);
-      if (!entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound) return IsGone(number);
+      if (!entry.ok() && KindOf(entry.status()) == ErrorKind::kNotFound)
+        return WasCleanedUp(number);
       ARROW_RETURN_NOT_OK(entry.status());
       const auto theirs = table::ReadTransaction(table_, *entry);
       if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kFileNotFound) {
-        return IsGone(number);
+        return WasCleanedUp(number);
       }
       ARROW_RETURN_NOT_OK(theirs.status());
       if (!*theirs || !(*theirs)->operation) {
@@ -70,14 +61,14 @@ class Restoration {
     return arrow::Status::OK();
   }
 
-  static arrow::Status IsGone(uint64_t number) {
+  static arrow::Status WasCleanedUp(uint64_t number) {
     return CommitConflict(Retry::kYes, number, "it was cleaned up before it was looked at");
   }
 
   const table::TableLocation& table_;
   table::ManifestPtr checked_;
   const table::Restore restore_;
-  std::vector<std::string> pins_;
+  Pins pins_;
 };
 
 }  // namespace

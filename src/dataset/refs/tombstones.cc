@@ -251,14 +251,14 @@ arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation
   return std::nullopt;
 }
 
-arrow::Result<std::string> PutPin(const table::TableLocation& table,
-                                  const table::VersionEntry& version, uint64_t published_as) {
-  std::string path = fmt::format("{}{}{}-{}", version.path, kPin, published_as, NewRunName());
-  const arrow::Status put = table.store->PutIfAbsent(path, {}, /*sync=*/false);
-  if (put.ok()) return path;
-  // It may be there all the same.
-  static_cast<void>(table.store->Delete(path));
-  return put;
+Pins::~Pins() {
+  for (const std::string& path : paths_) static_cast<void>(table_.store->Delete(path));
+}
+
+arrow::Status Pins::Put(const table::VersionEntry& version, uint64_t published_as) {
+  // After an error the pin may exist all the same; then it goes with the others.
+  paths_.push_back(fmt::format("{}{}{}-{}", version.path, kPin, published_as, NewRunName()));
+  return table_.store->PutIfAbsent(paths_.back(), {}, /*sync=*/false);
 }
 
 }  // namespace glaive::dataset

@@ -15,7 +15,7 @@
 //
 //   <manifest>-gone-<run>     the manifest of a version that this run of a clean-up takes
 //   .manifest-fate-<run>      which of the run's versions go for good, and which are put back
-//   <manifest>-pin-<n>-<id>   that version is being restored, as version n
+//   <manifest>-pin-<n>-<id>   a commit that is about to publish version n needs that version
 //
 // A run's fate is put once and read by all: whoever finishes the run, be it another clean-up that
 // takes its owner for dead, does the same with its versions.
@@ -84,9 +84,25 @@ arrow::Status MakeAChange(const table::TableLocation& table, const std::string& 
 arrow::Result<std::optional<Tombstone>> FindTombstone(const table::TableLocation& table,
                                                       uint64_t version);
 
-// Says that `version` is about to be published anew as `published_as`. A clean-up that finds this
-// leaves the version alone until there is one of that number.
-arrow::Result<std::string> PutPin(const table::TableLocation& table,
-                                  const table::VersionEntry& version, uint64_t published_as);
+// The pins of one commit, removed with this object.
+class Pins {
+ public:
+  explicit Pins(const table::TableLocation& table) : table_(table) {}
+  ~Pins();
+  Pins(const Pins&) = delete;
+  Pins& operator=(const Pins&) = delete;
+
+  // Announces that the commit is about to publish the version `published_as`, and that it needs
+  // `version` for that. A cleanup that finds the pin keeps `version` until `published_as` exists.
+  arrow::Status Put(const table::VersionEntry& version, uint64_t published_as);
+
+  // Leaves the pins: it is not known whether the last attempt published. The next cleanup removes a
+  // pin whose version exists.
+  void Leave() { paths_.clear(); }
+
+ private:
+  const table::TableLocation& table_;
+  std::vector<std::string> paths_;
+};
 
 }  // namespace glaive::dataset

@@ -10,6 +10,7 @@
 #include "core/too_large.h"
 #include "dataset/scan/array_bytes.h"
 #include "dataset/scan/gather.h"
+#include "query/values/array_rows.h"
 #include "read/fragment_reader.h"
 #include "read/row_pieces.h"
 
@@ -46,8 +47,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadRows(
     if (!is_single) left -= std::min(left, BatchBytes(*batches.back()));
   }
   if (projection->schema->num_fields() > 0 && num_read == places.size()) {
-    if (batches.size() == 1) return batches.front();
-    if (batches.size() > 1) return arrow::ConcatenateRecordBatches(batches);
+    return query::JoinRows(projection->schema, batches);
   }
   if (CountGatherable(batches, places, {.bytes = read::MostBytes(kBatchBytes)}) < places.size()) {
     return TooLarge("{} rows of a table take more than a batch should", places.size());

@@ -1,4 +1,5 @@
 #include "dataset/scan/batch_cutter.h"
+#include "query/values/array_rows.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,13 +35,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchCutter::Next(bool is_las
     missing -= part->num_rows();
     parts.push_back(std::move(part));
   }
-  if (parts.size() == 1) return std::move(parts.front());
-  if (parts.front()->num_columns() == 0) {
-    int64_t rows = 0;
-    for (const auto& part : parts) rows += part->num_rows();
-    return arrow::RecordBatch::Make(parts.front()->schema(), rows, arrow::ArrayVector{});
-  }
-  return arrow::ConcatenateRecordBatches(parts);
+  return query::JoinRows(parts.front()->schema(), parts);
 }
 
 // Adds how far the offsets of each column reach.

@@ -18,6 +18,7 @@
 #include "dataset/scan/take_by_address.h"
 #include "glaive/scan.h"
 #include "query/bind/filter.h"
+#include "query/values/array_rows.h"
 #include "read/fragment_reader.h"
 #include "read/row_pieces.h"
 #include "read/row_ranges.h"
@@ -176,7 +177,7 @@ class Taker {
       ARROW_ASSIGN_OR_RAISE(auto empty, arrow::RecordBatch::MakeEmpty(projection_->schema));
       return arrow::RecordBatchVector{std::move(empty)};
     }
-    if (IsInOrder(order, batches)) return Join(std::move(batches), order.size());
+    if (IsInOrder(order, batches)) return Join(std::move(batches));
     return Gather(batches, order);
   }
 
@@ -198,16 +199,11 @@ class Taker {
   }
 
   // What is large stays as it is: joining it would hold it twice.
-  arrow::Result<arrow::RecordBatchVector> Join(arrow::RecordBatchVector batches, size_t num_rows) {
-    if (batches.size() == 1) return batches;
-    if (projection_->schema->num_fields() == 0) {
-      return arrow::RecordBatchVector{arrow::RecordBatch::Make(
-          projection_->schema, static_cast<int64_t>(num_rows), arrow::ArrayVector{})};
-    }
+  arrow::Result<arrow::RecordBatchVector> Join(arrow::RecordBatchVector batches) {
     uint64_t bytes = 0;
     for (const auto& batch : batches) bytes += BatchBytes(*batch);
     if (bytes > kJoinedBytes) return batches;
-    ARROW_ASSIGN_OR_RAISE(auto joined, arrow::ConcatenateRecordBatches(batches));
+    ARROW_ASSIGN_OR_RAISE(auto joined, query::JoinRows(projection_->schema, batches));
     return arrow::RecordBatchVector{std::move(joined)};
   }
 

@@ -45,22 +45,22 @@ std::vector<RowRange> RowsOf(const read::FragmentReader& reader, bool include_de
   return read::LiveWindow(reader.deletions(), *window);
 }
 
-// Batches of few rows are asked for to have little in memory: then a unit is no more than one, or
-// as many as make it worth its while.
-read::PieceLimits LimitsOf(const ScanPlan& plan, const read::FragmentScan& scan, uint64_t row) {
-  read::PieceLimits limits{
-      .bytes = plan.unit_bytes, .max_rows = kMaxUnitRows, .multiple = plan.batch_size};
-  if (!plan.small_units) return limits;
-  const double batch = scan.SizeFrom(row).bytes * static_cast<double>(plan.batch_size);
-  const uint64_t least = std::min(plan.unit_bytes, kLeastUnitBytes);
-  limits.bytes = static_cast<uint64_t>(
-      std::clamp(batch, static_cast<double>(least), static_cast<double>(plan.unit_bytes)));
-  return limits;
-}
-
 }  // namespace
 
 struct ScanUnits::Shared {
+  // Batches of few rows are asked for to have little in memory: then a unit is no more than one, or
+  // as many as make it worth its while.
+  read::PieceLimits LimitsFrom(const read::FragmentScan& scan, uint64_t row) const {
+    read::PieceLimits limits{
+        .bytes = plan.unit_bytes, .max_rows = max_rows, .multiple = plan.batch_size};
+    if (!plan.small_units) return limits;
+    const double batch = scan.SizeFrom(row).bytes * static_cast<double>(plan.batch_size);
+    const uint64_t least = std::min(plan.unit_bytes, kLeastUnitBytes);
+    limits.bytes = static_cast<uint64_t>(
+        std::clamp(batch, static_cast<double>(least), static_cast<double>(plan.unit_bytes)));
+    return limits;
+  }
+
   const ScanPlan plan;
   // Where a function made too much of rows, it is likely to do so of those behind.
   std::atomic<uint64_t> max_rows = kMaxUnitRows;
@@ -115,8 +115,7 @@ class ScanUnits::Unit {
   void Start(std::shared_ptr<const read::FragmentScan> scan, std::vector<RowRange> rows) {
     scan_ = std::move(scan);
     read::PieceLimits limits;
-    if (!rows.empty()) limits = LimitsOf(shared_->plan, *scan_, rows.front().begin);
-    limits.max_rows = shared_->max_rows;
+    if (!rows.empty()) limits = shared_->LimitsFrom(*scan_, rows.front().begin);
     pieces_.emplace(*scan_, std::move(rows), limits);
   }
 
@@ -193,8 +192,7 @@ arrow::Result<std::optional<RowRange>> ScanUnits::WindowOf(const wire::DataFragm
 arrow::Result<std::optional<WorkUnit>> ScanUnits::NextOfFragment() {
   const uint64_t first = open_->rows.front().begin;
   const auto size_from = [this](uint64_t row) { return open_->scan->SizeFrom(row); };
-  read::PieceLimits limits = LimitsOf(plan_, *open_->scan, first);
-  limits.max_rows = shared_->max_rows;
+  const read::PieceLimits limits = shared_->LimitsFrom(*open_->scan, first);
   const uint64_t num_rows = read::RowsWithin(open_->rows, limits, size_from);
   auto rows = read::Window(open_->rows, 0, num_rows);
   const uint64_t num_taken = CountRows(rows);

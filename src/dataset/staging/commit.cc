@@ -36,45 +36,24 @@ arrow::Result<std::optional<std::string>> MakerOf(const Dataset& dataset, uint64
   return identity.status();
 }
 
-// The files of staged columns while they are being committed. A discard may set them aside
-// meanwhile. So before each attempt the newest version is pinned for the number that the attempt is
-// to publish, and then the files are looked for: a discard that set them aside before the pin is
-// found by this look, and a later one finds the pin, or the version.
-class StagedFiles {
- public:
-  StagedFiles(const table::TableLocation& table, std::span<const StagedColumns> staged)
-      : table_(table), staged_(staged) {}
-  ~StagedFiles() {
-    for (const std::string& pin : pins_) static_cast<void>(table_.store->Delete(pin));
+// Looks for the files before each attempt of their commit. A discard may set them aside at any
+// time. So the newest version is pinned first, for the number that the attempt is to publish: a
+// discard that set the files aside before the pin is found by the look, and a later one finds the
+// pin, or the version.
+arrow::Status HoldFiles(const table::TableLocation& table, std::span<const StagedColumns> staged,
+                        const table::Manifest& latest, dataset::Pins& pins) {
+  ARROW_RETURN_NOT_OK(
+      pins.Put({.version = latest.version, .path = latest.path}, latest.version + 1));
+  for (const StagedColumns& columns : staged) {
+    const dataset::StagedColumnsState& state = *StateOf(columns);
+    ARROW_ASSIGN_OR_RAISE(const auto file,
+                          table.store->Head(table.Path("data/" + state.file.path)));
+    if (file && file->size_bytes == state.file.file_size_bytes) continue;
+    return InvalidInput("what was staged for fragment {} is not in the table: {} is {}",
+                        state.fragment_id, state.file.path, file ? "of another size" : "not there");
   }
-  StagedFiles(const StagedFiles&) = delete;
-  StagedFiles& operator=(const StagedFiles&) = delete;
-
-  arrow::Status Hold(const table::Manifest& latest) {
-    const table::VersionEntry entry = {.version = latest.version, .path = latest.path};
-    ARROW_ASSIGN_OR_RAISE(auto pin, dataset::PutPin(table_, entry, latest.version + 1));
-    pins_.push_back(std::move(pin));
-    for (const StagedColumns& columns : staged_) {
-      const dataset::StagedColumnsState& state = *StateOf(columns);
-      ARROW_ASSIGN_OR_RAISE(const auto file,
-                            table_.store->Head(table_.Path("data/" + state.file.path)));
-      if (file && file->size_bytes == state.file.file_size_bytes) continue;
-      return InvalidInput("what was staged for fragment {} is not in the table: {} is {}",
-                          state.fragment_id, state.file.path,
-                          file ? "of another size" : "not there");
-    }
-    return arrow::Status::OK();
-  }
-
-  // Whether the last attempt published is not known: its pin goes when there is a version of its
-  // number.
-  void LeavePins() { pins_.clear(); }
-
- private:
-  const table::TableLocation& table_;
-  const std::span<const StagedColumns> staged_;
-  std::vector<std::string> pins_;
-};
+  return arrow::Status::OK();
+}
 
 // Staged columns of one table.
 arrow::Status CheckStaged(const Dataset& dataset, std::span<const StagedColumns> staged) {
@@ -224,16 +203,14 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const Sta
   for (const StagedColumns& columns : staged) fragments.insert(columns.fragment_id());
   for (const RowsRead& read : options.row_reads) fragments.insert(read.fragment_id);
   dataset::RowMoves moves(state.location, std::move(fragments));
-  StagedFiles files(state.location, staged);
+  dataset::Pins pins(state.location);
   table::MakeOperation make =
       [&](const table::ManifestPtr& latest) -> arrow::Result<table::Operation> {
-    ARROW_RETURN_NOT_OK(files.Hold(*latest));
+    ARROW_RETURN_NOT_OK(HoldFiles(state.location, staged, *latest, pins));
     return dataset::MakeColumnCommit(writes, reads, *latest, moves);
   };
   auto committed = dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), options.version);
-  if (!committed.ok() && KindOf(committed.status()) == ErrorKind::kCommitUnknown) {
-    files.LeavePins();
-  }
+  if (!committed.ok() && KindOf(committed.status()) == ErrorKind::kCommitUnknown) pins.Leave();
   return committed;
 }
 

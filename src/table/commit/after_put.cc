@@ -55,7 +55,7 @@ arrow::Result<Standing> ByContent(const TableLocation& table, const VersionEntry
                                   const Manifest& next, const Manifest& put) {
   if (next.version != put.version + 1 || !next.ancestors.empty()) return Standing::kUnknown;
   auto transaction = ReadTransaction(table, entry);
-  if (!transaction.ok() && IsGone(transaction.status())) return Standing::kUnknown;
+  if (IsGone(transaction.status())) return Standing::kUnknown;
   ARROW_RETURN_NOT_OK(transaction.status());
   if (!*transaction || !(*transaction)->operation) return Standing::kUnknown;
   const auto made = Apply(put, *(*transaction)->operation);

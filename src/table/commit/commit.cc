@@ -141,7 +141,7 @@ arrow::Status PendingCommit::CheckNewer(const std::vector<VersionEntry>& newer, 
     if (!theirs.ok() && KindOf(theirs.status()) == ErrorKind::kCorrupt) {
       return Torn(theirs.status(), entry.version);
     }
-    if (!theirs.ok() && IsGone(theirs.status())) {
+    if (IsGone(theirs.status())) {
       return NotCompared(entry.version, "a clean-up removed it");
     }
     ARROW_RETURN_NOT_OK(theirs.status());
@@ -206,7 +206,7 @@ arrow::Result<bool> PendingCommit::TryToCatchUp() {
     return true;
   }
   auto newest = ReadManifest(table_, newer.back());
-  if (!newest.ok() && IsGone(newest.status())) return false;
+  if (IsGone(newest.status())) return false;
   // What was found behind an old hint, others would not find either.
   if (was_outrun_ && newest.ok()) WriteVersionHint(table_, **newest);
   // A torn head is reported by the check of what it says of itself, where there is one.
@@ -371,11 +371,11 @@ arrow::Result<ManifestPtr> FindByToken(const TableLocation& table,
   if (!properties.contains(kIdempotencyKey)) return nullptr;
   for (const VersionEntry& entry : entries | std::views::reverse) {
     const auto theirs = ReadTransaction(table, entry);
-    if (!theirs.ok() && IsGone(theirs.status())) continue;
+    if (IsGone(theirs.status())) continue;
     ARROW_RETURN_NOT_OK(theirs.status());
     if (!HaveSameToken(properties, *theirs)) continue;
     auto found = ReadManifest(table, entry);
-    if (!found.ok() && IsGone(found.status())) continue;
+    if (IsGone(found.status())) continue;
     ARROW_RETURN_NOT_OK(found.status());
     if (IsDetached(entry.version)) return found;
     ARROW_ASSIGN_OR_RAISE(const Standing standing, StandingOf(table, **found));
