@@ -13,6 +13,7 @@
 #include "core/memory_budget.h"
 #include "encoding/structural/layout/encode_page.h"
 #include "file/coalescer.h"
+#include "file/footer.h"
 #include "file/growing_page.h"
 #include "wire/file_metadata.h"
 
@@ -52,11 +53,11 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-arrow::Result<uint16_t> MinorVersion(FileVersion version) {
+arrow::Status CheckIsWritten(FileVersion version) {
   const char* name = "";
   switch (version) {
-    case FileVersion::k2_1: return 1;
-    case FileVersion::k2_2: return 2;
+    case FileVersion::k2_1:
+    case FileVersion::k2_2: return arrow::Status::OK();
     case FileVersion::k0_1: name = "0.1"; break;
     case FileVersion::k2_0: name = "2.0"; break;
     case FileVersion::k2_3: name = "2.3"; break;
@@ -413,9 +414,9 @@ arrow::Status FileWriter::State::WriteMetadata() {
   AppendInt(buffer_table.offset, &footer);
   AppendInt(static_cast<uint32_t>(global_buffers.size()), &footer);
   AppendInt(static_cast<uint32_t>(columns.size()), &footer);
-  AppendInt(uint16_t{2}, &footer);
-  ARROW_ASSIGN_OR_RAISE(const uint16_t minor, MinorVersion(options.version));
-  AppendInt(minor, &footer);
+  const FooterVersion version = FooterVersionOf(options.version);
+  AppendInt(version.major, &footer);
+  AppendInt(version.minor, &footer);
   footer += kMagic;
   return out->Write(BytesOf(footer));
 }
@@ -426,7 +427,7 @@ FileWriter::~FileWriter() = default;
 arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
     std::shared_ptr<io::ObjectStore> store, std::string path, wire::Schema schema,
     FileWriterOptions options) {
-  ARROW_RETURN_NOT_OK(MinorVersion(options.version).status());
+  ARROW_RETURN_NOT_OK(CheckIsWritten(options.version));
   if (options.max_rows == 0) return InvalidInput("a file of at most 0 rows");
   ARROW_RETURN_NOT_OK(RefuseSpecialFields(schema.fields));
   ARROW_ASSIGN_OR_RAISE(auto arrow_schema, wire::ToArrow(schema));

@@ -15,4 +15,16 @@ constexpr std::optional<FileVersion> FileVersionOf(uint32_t major, uint32_t mino
   return static_cast<FileVersion>(static_cast<uint32_t>(FileVersion::k2_0) + minor);
 }
 
+// The two numbers that a DataFile message has for files of this version.
+struct VersionNumbers {
+  uint32_t major;
+  uint32_t minor;
+
+  bool operator==(const VersionNumbers&) const = default;
+};
+constexpr VersionNumbers NumbersOf(FileVersion version) {
+  if (version == FileVersion::k0_1) return {0, 2};
+  return {2, static_cast<uint32_t>(version) - static_cast<uint32_t>(FileVersion::k2_0)};
+}
+
 }  // namespace glaive::wire

@@ -15,6 +15,7 @@
 #include "dataset/write/input_stream.h"
 #include "glaive/columns.h"
 #include "read/snapshot.h"
+#include "wire/file_version.h"
 #include "wire/schema.h"
 
 namespace glaive {
@@ -65,11 +66,9 @@ arrow::Result<FoundFile> FindFile(const Dataset& dataset, std::string_view path,
   for (size_t i = 0; i < found.file.fields.size(); ++i) {
     found.file.column_indices.push_back(static_cast<int32_t>(i));
   }
-  found.file.file_major_version = 2;
-  found.file.file_minor_version =
-      static_cast<uint32_t>(metadata.version == FileVersion::k2_1   ? 1
-                            : metadata.version == FileVersion::k2_2 ? 2
-                                                                    : 3);
+  const auto [major, minor] = wire::NumbersOf(metadata.version);
+  found.file.file_major_version = major;
+  found.file.file_minor_version = minor;
   found.file.file_size_bytes = metadata.file_size;
   found.num_rows = metadata.num_rows;
   return found;

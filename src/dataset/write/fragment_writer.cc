@@ -12,6 +12,7 @@
 #include "dataset/handle/fragment_state.h"
 #include "dataset/write/data_file_name.h"
 #include "dataset/write/summary.h"
+#include "wire/file_version.h"
 
 namespace glaive::dataset {
 namespace {
@@ -47,12 +48,13 @@ void Add(const file::FileSummary& file, WriteSummary* summary) {
 wire::DataFragment FragmentOf(const file::FileSummary& file, const std::string& name,
                               std::optional<uint32_t> base_id) {
   wire::DataFragment fragment;
+  const auto [major, minor] = wire::NumbersOf(file.version);
   fragment.physical_rows = file.num_rows;
   fragment.files.push_back({.path = name,
                             .fields = file.fields,
                             .column_indices = file.column_indices,
-                            .file_major_version = 2,
-                            .file_minor_version = file.version == FileVersion::k2_1 ? 1u : 2u,
+                            .file_major_version = major,
+                            .file_minor_version = minor,
                             .file_size_bytes = file.size_bytes,
                             .base_id = base_id});
   return fragment;
