@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <filesystem>
+#include <ranges>
 #include <set>
 #include <string>
 #include <system_error>
@@ -94,6 +94,50 @@ bool IsFile(int folder_fd, const dirent& entry) {
   if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return false;
   struct stat status = {};
   return LookAt(folder_fd, entry, status) && S_ISREG(status.st_mode);
+}
+
+// The entries below a folder, links as links; the folder itself is the first of `folders`.
+struct Tree {
+  std::vector<ObjectInfo> others;
+  std::vector<std::string> folders;  // each before those in it
+};
+
+arrow::Result<Tree> WalkTree(const std::string& root) {
+  Tree tree;
+  tree.folders.push_back(root);
+  for (size_t i = 0; i < tree.folders.size(); ++i) {
+    const std::string current = tree.folders[i];
+    ARROW_RETURN_NOT_OK(VisitEntries(current, [&](int fd, const dirent& entry) {
+      struct stat status = {};
+      if (fstatat(fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+      std::string path = Join(current, entry.d_name);
+      if (S_ISDIR(status.st_mode)) {
+        tree.folders.push_back(std::move(path));
+      } else {
+        tree.others.push_back(InfoOf(std::move(path), status));
+      }
+    }));
+  }
+  return tree;
+}
+
+// What another process puts there meanwhile stays, also under a name that was there before.
+arrow::Status RemoveTree(const std::string& root) {
+  ARROW_ASSIGN_OR_RAISE(const Tree tree, WalkTree(root));
+  for (const ObjectInfo& seen : tree.others) {
+    struct stat status = {};
+    if (lstat(seen.path.c_str(), &status) != 0 || InfoOf(seen.path, status) != seen) continue;
+    if (unlink(seen.path.c_str()) != 0 && errno != ENOENT) {
+      return PosixError(seen.path, "delete", errno);
+    }
+  }
+  for (const std::string& folder : tree.folders | std::views::reverse) {
+    const bool is_gone = rmdir(folder.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR;
+    if (!is_gone && errno != ENOTEMPTY && errno != EEXIST) {
+      return PosixError(folder, "delete", errno);
+    }
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status SyncFiles(std::span<const std::string> paths) {
@@ -239,10 +283,9 @@ class LocalObjectStore final : public ObjectStore {
 
   arrow::Status DeleteFolder(const std::string& folder) override {
     const RequestCounter::InFlight request(RequestCounter::OfProcess(), RequestKind::kDelete);
-    std::error_code error;
-    std::filesystem::remove_all(folder, error);
+    const auto removed = RemoveTree(folder);
     CloseIdleDescriptors();
-    return error ? PosixError(folder, "delete", error.value()) : arrow::Status::OK();
+    return removed;
   }
 
   arrow::Status Sync(std::span<const std::string> paths) override {

@@ -69,7 +69,7 @@ arrow::Result<bool> ObjectStore::DeleteIf(const ObjectInfo& seen) {
 
 arrow::Status ObjectStore::DeleteFolder(const std::string& folder) {
   ARROW_ASSIGN_OR_RAISE(const auto objects, ListRecursive(folder));
-  for (const ObjectInfo& object : objects) ARROW_RETURN_NOT_OK(Delete(object.path));
+  for (const ObjectInfo& object : objects) ARROW_RETURN_NOT_OK(DeleteIf(object).status());
   return arrow::Status::OK();
 }
 

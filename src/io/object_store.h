@@ -125,8 +125,8 @@ class ObjectStore {
   // two in one step look first, and delete then.
   virtual arrow::Result<bool> DeleteIf(const ObjectInfo& seen);
 
-  // Every object below `folder`, and the folder itself where the store has such. OK where there is
-  // none.
+  // Every object that is below `folder` when the call begins, and the folder itself where the store
+  // has such and nothing came into it meanwhile. OK where there is none.
   virtual arrow::Status DeleteFolder(const std::string& folder);
 
   // Puts finished objects, and the names that lead to them, on stable storage. No-op for stores

@@ -15,6 +15,14 @@ bool IsThere(const Rows& rows, int64_t key, const Row& row) {
   return found != rows.by_key.end() && found->second.birth == row.birth;
 }
 
+// In the columns that `rows` has: a column that was dropped is in the way of nobody.
+bool HasSameValues(const Rows& rows, const Row& now, const Row& row) {
+  for (size_t i = 0; i < kNumColumns; ++i) {
+    if (rows.has_column[i] && now.values[i] != row.values[i]) return false;
+  }
+  return true;
+}
+
 void Insert(const Intent& intent, uint64_t version, uint64_t birth, Rows* rows) {
   for (const auto& [key, value] : intent.rows) {
     Row row{.created_at = version, .updated_at = version, .moved_at = version, .birth = birth++};
@@ -101,8 +109,8 @@ bool MayFollow(const Rows& before, const Rows& read, const Intent& intent) {
     if (!IsChosen(row, intent)) continue;
     if (!IsThere(before, key, row)) return false;
     const Row& now = before.by_key.at(key);
-    const bool is_same =
-        intent.kind == Intent::Kind::kDelete ? now.moved_at == row.moved_at : now.SameValues(row);
+    const bool is_same = intent.kind == Intent::Kind::kDelete ? now.moved_at == row.moved_at
+                                                              : HasSameValues(before, now, row);
     if (!is_same) return false;
   }
   return true;

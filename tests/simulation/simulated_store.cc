@@ -344,7 +344,7 @@ arrow::Result<bool> SimulatedStore::DeleteIf(const io::ObjectInfo& seen) {
 
 arrow::Status SimulatedStore::DeleteFolder(const std::string& folder) {
   ARROW_ASSIGN_OR_RAISE(const auto objects, ListRecursive(folder));
-  for (const io::ObjectInfo& object : objects) ARROW_RETURN_NOT_OK(Delete(object.path));
+  for (const io::ObjectInfo& object : objects) ARROW_RETURN_NOT_OK(DeleteIf(object).status());
   return arrow::Status::OK();
 }
 

@@ -17,7 +17,8 @@ bool IsOfSameTable(const table::TableLocation& table, const table::Manifest& new
                    const table::Manifest& older) {
   if (table::AreRelated(newest, older)) return true;
   const auto witness = table::WitnessOf(table, older, std::nullopt);
-  return witness.ok() && *witness == table::Witness::kSameTable;
+  return witness.ok() &&
+         (*witness == table::Witness::kSameTable || *witness == table::Witness::kReplaced);
 }
 
 std::optional<Dataset> NewestOfSameTable(const Dataset& dataset) {

@@ -64,18 +64,6 @@ arrow::Result<Standing> ByContent(const TableLocation& table, const VersionEntry
   return same ? Standing::kInChain : Standing::kUnknown;
 }
 
-// By the lowest version above.
-arrow::Result<Standing> ByNewer(const TableLocation& table, const VersionEntry& entry,
-                                const Manifest& put) {
-  ARROW_ASSIGN_OR_RAISE(const auto next, ReadManifest(table, entry));
-  switch (Descends(*next, put)) {
-    case Descent::kYes: return Standing::kInChain;
-    case Descent::kNo: return Standing::kStray;
-    case Descent::kUnknown: break;
-  }
-  return ByContent(table, entry, *next, put);
-}
-
 struct Above {
   std::optional<VersionEntry> lowest;  // above the version
   bool has_before = false;             // the version before it is there
@@ -91,7 +79,8 @@ arrow::Result<Above> LookAbove(const TableLocation& table, const Manifest& put) 
     const bool is_ours = entry.scheme == put.naming_scheme;
     above.has_before |= is_ours && entry.version + 1 == put.version;
     above.has_other_scheme |= !is_ours && entry.version <= put.version;
-    if (is_ours && entry.version > put.version && !above.lowest) above.lowest = std::move(entry);
+    // Also one that a late writer of a removed table named by another scheme.
+    if (entry.version > put.version && !above.lowest) above.lowest = std::move(entry);
   }
   return above;
 }
@@ -103,6 +92,17 @@ bool IsOfLostCreation(const Above& above, const Manifest& put) {
 }
 
 }  // namespace
+
+arrow::Result<Standing> StandingBelow(const TableLocation& table, const VersionEntry& newer,
+                                      const Manifest& put) {
+  ARROW_ASSIGN_OR_RAISE(const auto next, ReadManifest(table, newer));
+  switch (Descends(*next, put)) {
+    case Descent::kYes: return Standing::kInChain;
+    case Descent::kNo: return Standing::kStray;
+    case Descent::kUnknown: break;
+  }
+  return ByContent(table, newer, *next, put);
+}
 
 arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put,
                                    bool* has_newer) {
@@ -118,7 +118,7 @@ arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& p
       was_highest = true;
       continue;
     }
-    auto standing = ByNewer(table, *above.lowest, put);
+    auto standing = StandingBelow(table, *above.lowest, put);
     if (standing.ok() || !IsGone(standing.status())) return standing;
   }
   return Standing::kUnknown;
@@ -128,7 +128,7 @@ arrow::Result<Standing> StandingOfGone(const TableLocation& table, const Manifes
   for (int look = 0; look < kMostLooks; ++look) {
     ARROW_ASSIGN_OR_RAISE(const Above above, LookAbove(table, manifest));
     if (!above.lowest) return Standing::kStray;
-    auto standing = ByNewer(table, *above.lowest, manifest);
+    auto standing = StandingBelow(table, *above.lowest, manifest);
     if (standing.ok() || !IsGone(standing.status())) return standing;
   }
   return Standing::kUnknown;
@@ -141,7 +141,7 @@ arrow::Result<bool> IsStillInTable(const TableLocation& table, const Manifest& m
   return standing != Standing::kStray;
 }
 
-arrow::Status TakeBack(const TableLocation& table, const Manifest& put) {
+arrow::Status TakeBack(const TableLocation& table, const Manifest& put, bool keeps_transaction) {
   ARROW_ASSIGN_OR_RAISE(const auto info, table.store->Head(put.path));
   if (info) {
     const VersionEntry entry = {put.version, put.path, put.naming_scheme, info->size_bytes};
@@ -150,6 +150,7 @@ arrow::Status TakeBack(const TableLocation& table, const Manifest& put) {
     const bool is_ours = found.ok() && *found && (*found)->uuid == TransactionUuidOf(put);
     if (is_ours) ARROW_RETURN_NOT_OK(table.store->DeleteIf(*info).status());
   }
+  if (keeps_transaction) return arrow::Status::OK();
   return table.store->Delete(TransactionPath(table, put));
 }
 

@@ -6,6 +6,7 @@
 
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
+#include "table/versions/versions.h"
 
 // What becomes of a version that was put. To put it where none is does not make it one of the
 // table's: others may have made the versions up to there and beyond, and a clean-up may have
@@ -24,6 +25,10 @@ enum class Standing : uint8_t {
 arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& put,
                                    bool* has_newer = nullptr);
 
+// By a version above it, the lowest one that is known. NotFound where that one is gone.
+arrow::Result<Standing> StandingBelow(const TableLocation& table, const VersionEntry& newer,
+                                      const Manifest& put);
+
 // The same for a version that is not there any more, or may never have been: whether a newer one
 // descends from it. kStray also where no newer one is there.
 arrow::Result<Standing> StandingOfGone(const TableLocation& table, const Manifest& manifest);
@@ -34,6 +39,8 @@ arrow::Result<bool> IsStillInTable(const TableLocation& table, const Manifest& m
 
 // Takes a version back that is a stray, or that lost a race of creators, unless something else has
 // its name by now. OK where it is gone.
-arrow::Status TakeBack(const TableLocation& table, const Manifest& put);
+// Its transaction file goes as well, unless another version may name that.
+arrow::Status TakeBack(const TableLocation& table, const Manifest& put,
+                       bool keeps_transaction = false);
 
 }  // namespace glaive::table

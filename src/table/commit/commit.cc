@@ -56,7 +56,8 @@ class PendingCommit {
                 const CommitOptions& options)
       : table_(table), options_(options), latest_(std::move(base)) {
     transaction_.read_version = options.read_version.value_or(latest_->version);
-    transaction_.uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid;
+    transaction_.may_be_recorded = !options.transaction_uuid.empty();
+    transaction_.uuid = transaction_.may_be_recorded ? options.transaction_uuid : NewUuid();
     transaction_.properties = options.transaction_properties;
     transaction_.operation = std::move(operation);
   }
@@ -80,6 +81,7 @@ class PendingCommit {
   arrow::Status CheckAgainst(const std::optional<Transaction>& theirs, uint64_t version) const;
   arrow::Result<ManifestPtr> Attempt();
   arrow::Result<ManifestPtr> Look(std::shared_ptr<Manifest> put);
+  arrow::Result<std::optional<VersionEntry>> FindAbove(const Manifest& put) const;
   arrow::Result<Standing> CheckBase(const Manifest& put);
   arrow::Status BackOff(uint32_t attempt, Duration first_attempt);
   // An overwrite that may not be tried again wants the version after the one read, or nothing.
@@ -181,7 +183,7 @@ arrow::Status PendingCommit::Torn(const arrow::Status& status, uint64_t version)
 // Checks the operation against whatever was committed since, and fits it to the newest version.
 arrow::Status PendingCommit::CatchUp() {
   if (is_blind()) {
-    if (witness_ != Witness::kSilent) return arrow::Status::OK();
+    if (witness_ == Witness::kSameTable) return arrow::Status::OK();
     return NotCompared(latest_->version + 1, "the one before it, which was read, is gone");
   }
   for (int look = 1; look <= kMostLooksForNewest; ++look) {
@@ -201,8 +203,9 @@ arrow::Result<bool> PendingCommit::TryToCatchUp() {
   ARROW_ASSIGN_OR_RAISE(const auto newer, NewerVersions(table_, latest_->version, hint_,
                                                         /*trusts_hint=*/!was_taken_));
   if (newer.empty()) {
-    // Nothing but the base could tell whether this is its table.
-    if (witness_ == Witness::kSilent) return OtherTable(Retry::kYes, latest_->version);
+    // Nothing but the base could tell whether this is its table. What has its number instead was
+    // not compared.
+    if (witness_ != Witness::kSameTable) return OtherTable(Retry::kYes, latest_->version);
     return true;
   }
   auto newest = ReadManifest(table_, newer.back());
@@ -213,9 +216,9 @@ arrow::Result<bool> PendingCommit::TryToCatchUp() {
   bool moved_rows = false;
   if (newest.ok() && witness_ == Witness::kSilent) {
     ARROW_RETURN_NOT_OK(CheckOneTable(**newest, *latest_));
-    witness_ = Witness::kSameTable;
   }
   ARROW_RETURN_NOT_OK(CheckNewer(newer, &moved_rows));
+  witness_ = Witness::kSameTable;
   if (earlier_ != nullptr) return true;
   if (!newest.ok() && KindOf(newest.status()) == ErrorKind::kCorrupt) {
     return Torn(newest.status(), newer.back().version);
@@ -258,8 +261,9 @@ arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
         put->version, standing.ok() ? "those in between do not say" : standing.status().message());
   }
   if (*standing == Standing::kInChain) return put;
-  arrow::Status taken_back = TakeBack(table_, *put);
-  if (!taken_back.ok()) taken_back = TakeBack(table_, *put);  // nothing hangs on one failure
+  arrow::Status taken_back = TakeBack(table_, *put, transaction_.may_be_recorded);
+  // Nothing hangs on one failure.
+  if (!taken_back.ok()) taken_back = TakeBack(table_, *put, transaction_.may_be_recorded);
   // Below versions that descend from another it may stay: who reads the newest never sees it.
   if (!taken_back.ok() && is_newest) {
     return CommitUnknown(Location{put->path},
@@ -271,20 +275,33 @@ arrow::Result<ManifestPtr> PendingCommit::Look(std::shared_ptr<Manifest> put) {
   return nullptr;
 }
 
+// A version above it, the lowest one that is known. By name first: a listing may be older than what
+// was built on it.
+arrow::Result<std::optional<VersionEntry>> PendingCommit::FindAbove(const Manifest& put) const {
+  VersionEntry next = {.version = put.version + 1, .scheme = put.naming_scheme};
+  next.path = table_.Path("_versions/" + ManifestName(next.version, next.scheme));
+  ARROW_ASSIGN_OR_RAISE(const auto built, table_.store->Head(next.path));
+  if (built) return next;
+  ARROW_ASSIGN_OR_RAISE(auto newest, LatestVersion(table_));
+  if (newest && newest->version <= put.version) newest.reset();
+  return newest;
+}
+
 // The table may have been removed, and made anew, since the base was seen in it.
 arrow::Result<Standing> PendingCommit::CheckBase(const Manifest& put) {
   ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, std::nullopt));
-  if (witness_ == Witness::kSameTable) return Standing::kInChain;
-  // By name: a listing may be older than what was built on it.
-  const std::string next = ManifestName(put.version + 1, put.naming_scheme);
-  ARROW_ASSIGN_OR_RAISE(const auto built, table_.store->Head(table_.Path("_versions/" + next)));
-  ARROW_ASSIGN_OR_RAISE(const auto newest, LatestVersion(table_));
-  const bool was_built_on = built || (newest && newest->version > put.version);
-  if (witness_ == Witness::kOtherTable) {
-    return was_built_on ? Standing::kUnknown : Standing::kStray;
+  // A clean-up may have taken the base since, and a late writer its number.
+  if (witness_ == Witness::kSameTable || witness_ == Witness::kReplaced) return Standing::kInChain;
+  for (int look = 0; look < kMostLooksForNewest; ++look) {
+    ARROW_ASSIGN_OR_RAISE(const auto above, FindAbove(put));
+    if (witness_ == Witness::kOtherTable) return above ? Standing::kUnknown : Standing::kStray;
+    if (!above) break;
+    // What a newer version came from is the table's, whatever clean-ups left of the base. It may
+    // have come from another one of this number, whose writer read that before the table was
+    // removed.
+    auto standing = StandingBelow(table_, *above, put);
+    if (standing.ok() || !IsGone(standing.status())) return standing;
   }
-  // What a newer version came from is the table's, whatever clean-ups left of the base.
-  if (was_built_on) return Standing::kInChain;
   ARROW_ASSIGN_OR_RAISE(const Descent lies, LiesInItsTable(table_, put));
   if (lies == Descent::kUnknown) return Standing::kUnknown;
   return lies == Descent::kYes ? Standing::kInChain : Standing::kStray;
@@ -334,7 +351,8 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
     ARROW_ASSIGN_OR_RAISE(auto made, Attempt());
     if (made != nullptr) return made;
     if (witness_ != Witness::kSameTable) {
-      return OtherTable(witness_ == Witness::kSilent ? Retry::kYes : Retry::kNo, latest_->version);
+      return OtherTable(witness_ == Witness::kOtherTable ? Retry::kNo : Retry::kYes,
+                        latest_->version);
     }
     if (attempt == 0) first_attempt = SteadyNow() - attempt_start;
     if (attempt + 1 == attempts || SteadyNow() >= retry_deadline) break;

@@ -1,4 +1,3 @@
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -6,17 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "io/memory_store.h"
 #include "table/commit/commit.h"
 #include "table/commit/publish.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
 #include "table/versions/naming_schemes.h"
+#include "testing/commit_races.h"
 #include "testing/golden.h"
-#include "testing/hooked_store.h"
-#include "testing/matchers.h"
 
 // Commits beside other writers, creators and clean-ups, in an order that a store forces.
 namespace glaive::table {
@@ -26,132 +21,13 @@ using glaive::testing::BytesOf;
 using glaive::testing::HookedStore;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
+using glaive::testing::NewFragment;
 using glaive::testing::StoreCall;
 using glaive::testing::StoreCallKind;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// Runs a function right before or after the first call of a kind to a path that ends in a text.
-class InterruptedStore final : public HookedStore {
- public:
-  using HookedStore::HookedStore;
-
-  void Before(StoreCallKind kind, std::string end, std::function<void()> run) {
-    moments_.push_back({kind, std::move(end), std::move(run), /*is_before=*/true});
-  }
-  void After(StoreCallKind kind, std::string end, std::function<void()> run) {
-    moments_.push_back({kind, std::move(end), std::move(run), /*is_before=*/false});
-  }
-  // The answer of the first such call is lost.
-  void LoseAnswer(
-      StoreCallKind kind, std::string end, std::function<void()> run = [] {}) {
-    moments_.push_back({kind, std::move(end), std::move(run), false, /*loses_answer=*/true});
-  }
-
-  // The first such call does nothing.
-  void Fail(StoreCallKind kind, std::string end) {
-    moments_.push_back({kind, std::move(end), [] {}, /*is_before=*/true, false, /*fails=*/true});
-  }
-
-  arrow::Status Around(const StoreCall& call,
-                       const std::function<arrow::Status()>& perform) override {
-    Moment moment = Take(call);
-    if (moment.run && moment.is_before) moment.run();
-    if (moment.fails) return IOError({call.path}, "it failed");
-    const arrow::Status status = perform();
-    if (moment.run && !moment.is_before) moment.run();
-    if (moment.loses_answer) return IOError({call.path}, "the answer is lost");
-    return status;
-  }
-
- private:
-  struct Moment {
-    StoreCallKind kind = StoreCallKind::kHead;
-    std::string end;
-    std::function<void()> run;
-    bool is_before = false;
-    bool loses_answer = false;
-    bool fails = false;
-  };
-
-  Moment Take(const StoreCall& call) {
-    for (auto moment = moments_.begin(); moment != moments_.end(); ++moment) {
-      if (moment->kind != call.kind || !call.path.ends_with(moment->end)) continue;
-      Moment taken = std::move(*moment);
-      moments_.erase(moment);
-      return taken;
-    }
-    return {};
-  }
-
-  std::vector<Moment> moments_;
-};
-
-wire::DataFragment NewFragment(std::string path) {
-  wire::DataFile file{.path = std::move(path), .fields = {0}, .column_indices = {0}};
-  file.file_major_version = 2;
-  file.file_minor_version = 2;
-  return {.files = {std::move(file)}, .physical_rows = 10};
-}
-
-class CommitRacesTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto memory = io::MakeMemoryStore();
-    calm_ = {memory, "/t", "memory://t"};
-    store_ = std::make_shared<InterruptedStore>(memory);
-    table_ = {store_, "/t", "memory://t"};
-  }
-
-  static Overwrite FirstRows(const std::string& path = "first") {
-    Overwrite overwrite{.fragments = {NewFragment(path)}};
-    overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
-    return overwrite;
-  }
-  ManifestPtr Create(const CommitOptions& options = {}) {
-    return CommitCreate(calm_, FirstRows(), options).ValueOrDie();
-  }
-  // A table in place of the one that was there. No file name is used twice.
-  ManifestPtr CreateAnew() {
-    EXPECT_THAT(calm_.store->DeleteFolder("/t"), IsOk());
-    return CommitCreate(calm_, FirstRows("anew"), {}).ValueOrDie();
-  }
-  // By other writers, whom nothing interrupts.
-  ManifestPtr Append1(const std::string& path) {
-    return Commit(calm_, ReadLatestManifest(calm_).ValueOrDie(), Append{{NewFragment(path)}}, {})
-        .ValueOrDie();
-  }
-  void Remove(const ManifestPtr& version) {
-    ASSERT_THAT(calm_.store->Delete(version->path), IsOk());
-    ASSERT_THAT(calm_.store->Delete(TransactionPath(calm_, *version)), IsOk());
-  }
-  std::shared_ptr<arrow::Buffer> BytesAt(const std::string& path) {
-    return calm_.store->ReadWhole(path).ValueOrDie();
-  }
-  std::vector<std::string> Files() {
-    std::vector<std::string> files;
-    const arrow::Status visited = ReadLatestManifest(calm_).ValueOrDie()->fragments.Visit(
-        [&](const Fragment& fragment) -> arrow::Status {
-          ARROW_ASSIGN_OR_RAISE(const auto parsed, fragment.Parse());
-          files.push_back(parsed.files.front().path);
-          return arrow::Status::OK();
-        });
-    EXPECT_THAT(visited, IsOk());
-    return files;
-  }
-  std::vector<uint64_t> Versions() {
-    std::vector<uint64_t> versions;
-    for (const auto& entry : ListVersions(calm_).ValueOrDie()) versions.push_back(entry.version);
-    return versions;
-  }
-  static std::string NameOf(uint64_t version, NamingScheme scheme = NamingScheme::kV2) {
-    return "/" + ManifestName(version, scheme);
-  }
-
-  TableLocation calm_;  // the same place, without interruptions
-  TableLocation table_;
-  std::shared_ptr<InterruptedStore> store_;
-};
+class CommitRacesTest : public glaive::testing::CommitRaces {};
 
 TEST_F(CommitRacesTest, VersionsSayFromWhichTheyDescend) {
   std::vector<ManifestPtr> versions = {Create()};
@@ -430,29 +306,6 @@ TEST_F(CommitRacesTest, ACreatorThatMeetsAHeldNameFindsATable) {
 
 // The table was made anew, and its first version cleaned up: nothing says that it is another one
 // but that no version of it descends from the one read.
-TEST_F(CommitRacesTest, AVersionThatIsGoneDoesNotShowThatTheTableIsTheSame) {
-  const ManifestPtr old = Create();
-  for (const bool is_other : {true, false}) {
-    SetUp();
-    const ManifestPtr first = is_other ? Create() : old;
-    if (!is_other) {
-      Manifest again = *old;
-      ASSERT_TRUE(Publish(calm_, {.uuid = *TransactionUuidOf(*old), .operation = FirstRows()},
-                          Durability::kNone, &again)
-                      .ok());
-    }
-    Append1("2");
-    Remove(first);
-    const auto made = Commit(table_, old, Append{{NewFragment("ours")}}, {});
-    if (is_other) {
-      EXPECT_THAT(made, IsError(ErrorKind::kCommitConflict, "open it anew"));
-      EXPECT_TRUE(IsRetryable(made.status()));
-    } else {
-      EXPECT_THAT(made, IsOk());
-    }
-  }
-}
-
 TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
   const ManifestPtr first = Create();
   const ManifestPtr second = Append1("2");
@@ -464,109 +317,13 @@ TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
   EXPECT_THAT(calm_.store->ListNames("/t/_transactions").ValueOrDie(), SizeIs(1));
 }
 
-TEST_F(CommitRacesTest, NothingIsPutIntoATableThatIsNotTheOneRead) {
-  const ManifestPtr old = Create();
-  CreateAnew();
-  bool was_put = false;
-  store_->Before(StoreCallKind::kPutIfAbsent, "", [&] { was_put = true; });
-  const auto refused = Commit(table_, old, Append{{NewFragment("ours")}}, {});
-  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "another one is in its place"));
-  EXPECT_FALSE(IsRetryable(refused.status()));
-  EXPECT_FALSE(was_put);
-}
-
 // While a commit is under way.
-TEST_F(CommitRacesTest, ATableThatTakesThePlaceOfTheOneReadGetsNoVersionOfIt) {
-  for (const bool loses_its_first : {false, true}) {
-    SetUp();
-    const ManifestPtr base = Create();
-    store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
-      const ManifestPtr first = CreateAnew();
-      if (loses_its_first) {
-        ASSERT_THAT(calm_.store->Delete(first->path), IsOk());
-      }
-    });
-    const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
-    EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, loses_its_first ? "" : "is gone"));
-    EXPECT_THAT(Versions(), loses_its_first ? SizeIs(0) : SizeIs(1));
-  }
-}
-
 // Nothing but a tagged version is left below.
-TEST_F(CommitRacesTest, ACommitWhoseBaseIsCleanedUpStands) {
-  for (const bool keeps_one : {false, true}) {
-    SetUp();
-    const ManifestPtr first = Create();
-    const ManifestPtr second = Append1("2");
-    ASSERT_THAT(calm_.store->Put("/t/data/first", BytesOf("x")), IsOk());
-    store_->After(StoreCallKind::kPutIfAbsent, NameOf(3), [&] {
-      Remove(second);
-      if (!keeps_one) Remove(first);
-    });
-    EXPECT_THAT(Commit(table_, second, Append{{NewFragment("ours")}}, {}), IsOk());
-    EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
-  }
-}
-
 // A clean-up takes the base, and a late writer of the same table puts a version under its number.
-TEST_F(CommitRacesTest, AStrayInPlaceOfTheBaseDoesNotShowAnotherTable) {
-  const ManifestPtr first = Create();
-  const ManifestPtr late = Append1("late");
-  const auto stray = BytesAt(late->path);
-  Remove(late);
-  const ManifestPtr base = Append1("2");
-  store_->After(StoreCallKind::kPutIfAbsent, NameOf(3), [&] {
-    Remove(base);
-    ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{stray}}, false), IsOk());
-  });
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
-  EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
-  // Nor before a put.
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("again")}}, {}), IsOk());
-  EXPECT_THAT(Files(), ElementsAre("first", "2", "ours", "again"));
-}
-
 // The table is removed. A restore that was late puts its first version anew, and another writer
 // goes on from there: nothing of what this commit was made of is left.
-TEST_F(CommitRacesTest, ATableMadeOfAnOldVersionMeanwhileIsNotPassedOver) {
-  const ManifestPtr first = Create();
-  const ManifestPtr late = Append1("late");
-  const auto bytes = BytesAt(late->path);
-  Remove(late);
-  const ManifestPtr second = Append1("2");
-  const ManifestPtr third = Append1("3");
-  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(4), [&] {
-    for (const ManifestPtr& each : {first, second, third}) Remove(each);
-    ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
-  });
-  const auto made = Commit(table_, third, Append{{NewFragment("ours")}}, {});
-  EXPECT_THAT(made, IsError(ErrorKind::kCommitUnknown, "do not say"));
-  EXPECT_THAT(Versions(), ElementsAre(2, 4));
-}
-
 // It would be the other table's newest version.
-TEST_F(CommitRacesTest, WhatCannotBeTakenBackFromAnotherTableIsTold) {
-  const ManifestPtr base = Create();
-  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
-    CreateAnew();
-    for (int i = 0; i < 2; ++i) store_->Fail(StoreCallKind::kDelete, NameOf(2));
-  });
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
-              IsError(ErrorKind::kCommitUnknown, "could not be taken back"));
-  EXPECT_THAT(Versions(), ElementsAre(1, 2));
-}
-
 // Of two attempts, each is made in the table that the base was read from.
-TEST_F(CommitRacesTest, ATableThatTakesThePlaceOfTheOneReadGetsNoSecondAttempt) {
-  const ManifestPtr base = Create();
-  store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] { Append1("theirs"); });
-  store_->After(StoreCallKind::kDelete, ".txn", [&] { CreateAnew(); });
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
-              IsError(ErrorKind::kCommitConflict, "is gone"));
-  EXPECT_THAT(Versions(), ElementsAre(1));
-  EXPECT_THAT(Files(), ElementsAre("anew"));
-}
-
 // A creator that came too late, or died before it yielded, has the newer name.
 TEST_F(CommitRacesTest, ANumberDoesNotLeadToALostCreation) {
   const TableLocation elsewhere = {calm_.store, "/u", "memory://u"};

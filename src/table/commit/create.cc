@@ -94,7 +94,7 @@ arrow::Status PublishAlone(const TableLocation& table, const Transaction& transa
       if (*standing == Standing::kInChain) return arrow::Status::OK();
       if (*standing == Standing::kUnknown) return MayBeAnothers(*manifest, "newer ones do not say");
     }
-    const arrow::Status withdrawn = TakeBack(table, *manifest);
+    const arrow::Status withdrawn = TakeBack(table, *manifest, transaction.may_be_recorded);
     return withdrawn.ok() ? Exists(table) : MayBeAnothers(*manifest, withdrawn.message());
   }
   return MayBeAnothers(*manifest, "its versions come and go");
@@ -140,7 +140,8 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
   Transaction transaction{
       .read_version = options.read_version.value_or(read_version),
       .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
-      .properties = options.transaction_properties};
+      .properties = options.transaction_properties,
+      .may_be_recorded = !options.transaction_uuid.empty()};
   transaction.parent = kNoVersionBefore;
   ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(previous, operation));
   transaction.operation = std::move(operation);

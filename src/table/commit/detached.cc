@@ -44,7 +44,8 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
       .read_version = options.read_version.value_or(base->version),
       .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
       .properties = options.transaction_properties,
-      .operation = std::move(operation)};
+      .operation = std::move(operation),
+      .may_be_recorded = !options.transaction_uuid.empty()};
   transaction.parent = ChainHash(*base);
   auto next = std::make_shared<Manifest>(std::move(applied));
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -56,7 +57,7 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
     const auto is_there = IsStillInTable(table, *base);
     if (!is_there.ok()) return NotKnownToBeWhole(*next, is_there.status());
     if (*is_there) return next;
-    ARROW_RETURN_NOT_OK(TakeBack(table, *next));
+    ARROW_RETURN_NOT_OK(TakeBack(table, *next, transaction.may_be_recorded));
     return CommitConflict(Retry::kYes, base->version,
                           "a clean-up took that version, which was read");
   }

@@ -150,7 +150,8 @@ arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& tr
                                : arrow::Result<Outcome>(recorded);
   const bool unknown = !outcome.ok() && KindOf(outcome.status()) == ErrorKind::kCommitUnknown;
   const bool published = outcome.ok() && *outcome == Outcome::kOurs;
-  if (!unknown && !published) (void)table.store->Delete(path);
+  const bool is_mine_alone = !unknown && !published && !transaction.may_be_recorded;
+  if (is_mine_alone) (void)table.store->Delete(path);
   return outcome;
 }
 

@@ -59,7 +59,7 @@ arrow::Result<Witness> ByOtherVersion(const TableLocation& table, const VersionE
   const auto other = ReadManifest(table, entry);
   if (!other.ok() && KindOf(other.status()) == ErrorKind::kNotFound) return Witness::kSilent;
   ARROW_RETURN_NOT_OK(other.status());
-  return AreRelated(**other, base) ? Witness::kSameTable : Witness::kOtherTable;
+  return AreRelated(**other, base) ? Witness::kReplaced : Witness::kOtherTable;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace glaive::table {
 enum class Witness : uint8_t {
   kSameTable,
   kOtherTable,  // an unrelated version has its number
+  kReplaced,    // another version has its number, and has an ancestor or a file in common with it
   kSilent,      // the version is gone, which clean-ups do as well
 };
 

@@ -171,6 +171,9 @@ struct Transaction {
   // Nothing for an operation that this build does not know; such a transaction conflicts with all.
   std::optional<Operation> operation;
   std::string unknown_fields;
+  // Its uuid is from the caller, and a version that an earlier call made may name its file: that
+  // stays when this call fails. No part of the message.
+  bool may_be_recorded = false;
 };
 
 }  // namespace glaive::table

@@ -100,6 +100,11 @@ arrow::Result<std::vector<VersionEntry>> ProbeUpward(const TableLocation& table,
   std::vector<VersionEntry> found;
   ARROW_ASSIGN_OR_RAISE(auto entry,
                         LookFor(table, version, {NamingScheme::kV2, NamingScheme::kV1}));
+  // Beside a first version of a V1 name, one of a V2 name is of a creator who yields.
+  if (entry && version == 1 && entry->scheme == NamingScheme::kV2) {
+    ARROW_ASSIGN_OR_RAISE(auto first, LookFor(table, version, {NamingScheme::kV1}));
+    if (first) entry = std::move(first);
+  }
   while (entry) {
     found.push_back(*std::move(entry));
     ARROW_ASSIGN_OR_RAISE(entry, LookFor(table, ++version, {found.back().scheme}));
