@@ -4,10 +4,12 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/handle/table_identity.h"
+#include "dataset/refs/file_references.h"
 #include "dataset/refs/files.h"
 #include "dataset/refs/restoration.h"
 #include "dataset/refs/tombstones.h"
 #include "table/commit/after_put.h"
+#include "table/commit/publish.h"
 #include "table/operation/operation.h"
 
 namespace glaive {
@@ -56,8 +58,15 @@ arrow::Result<ResolvedReference> ResolveReference(const Dataset& dataset,
 
 arrow::Status CheckStillThere(const ResolvedReference& source, std::string_view what) {
   const uint64_t version = source.manifest->version;
-  ARROW_ASSIGN_OR_RAISE(const bool is_there,
-                        table::IsStillInTable(source.location, *source.manifest));
+  ARROW_ASSIGN_OR_RAISE(bool is_there, table::IsStillInTable(source.location, *source.manifest));
+  if (is_there) {
+    // Who puts a version back late may find that its files are gone, and takes it away again.
+    const std::string record = table::TransactionPath(source.location, *source.manifest);
+    ARROW_ASSIGN_OR_RAISE(const auto recorded, source.location.store->Head(record));
+    if (!recorded) {
+      ARROW_ASSIGN_OR_RAISE(is_there, HasAllFiles(source.location, *source.manifest));
+    }
+  }
   if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, version,
                         "that version went while {} was made, or is none of the table's", what);

@@ -112,4 +112,17 @@ arrow::Result<std::vector<table::VersionEntry>> ListDetached(const table::TableL
   return table::ListDetachedVersions(table);
 }
 
+arrow::Result<bool> HasAllFiles(const table::TableLocation& table,
+                                const table::Manifest& manifest) {
+  FileReferences references(table.store);
+  ARROW_RETURN_NOT_OK(references.Add(table, manifest, ""));
+  const std::string transactions = table.Path("_transactions/");
+  for (const auto& file : references.files()) {
+    if (file.first.starts_with(transactions)) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(file.first));
+    if (!there) return false;
+  }
+  return true;
+}
+
 }  // namespace glaive::dataset

@@ -64,4 +64,8 @@ class FileReferences {
 // Detached versions, which no listing of versions has.
 arrow::Result<std::vector<table::VersionEntry>> ListDetached(const table::TableLocation& table);
 
+// Whether all files to which a version refers are there; its transaction file may be missing, since
+// the manifest holds a copy. A request for each file.
+arrow::Result<bool> HasAllFiles(const table::TableLocation& table, const table::Manifest& manifest);
+
 }  // namespace glaive::dataset

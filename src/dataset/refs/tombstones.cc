@@ -14,6 +14,7 @@
 #include "table/commit/publish.h"
 #include "table/versions/file.h"
 #include "table/versions/naming_schemes.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::dataset {
 namespace {
@@ -164,26 +165,36 @@ arrow::Result<Fate> DecideFate(const table::TableLocation& table, const std::str
   return said;
 }
 
+// Whether a manifest is the one that a tombstone holds, and not another one of its number: both are
+// of one transaction.
+arrow::Result<bool> Holds(const table::TableLocation& table, const Tombstone& tombstone,
+                          const io::ObjectInfo& manifest, const io::ObjectInfo& buried) {
+  if (manifest.size_bytes != buried.size_bytes) return false;
+  table::VersionEntry entry = tombstone.version;
+  entry.size_bytes = 0;
+  const auto there = table::ReadTransaction(table, entry);
+  entry.path = tombstone.path;
+  const auto gone = table::ReadTransaction(table, entry);
+  if (table::IsGone(there.status()) || table::IsGone(gone.status())) return false;
+  ARROW_RETURN_NOT_OK(there.status());
+  ARROW_RETURN_NOT_OK(gone.status());
+  return !*there || !*gone || (*there)->uuid == (*gone)->uuid;
+}
+
 // Whether a version stays that was put back after its run was forgotten: another clean-up found it
 // back, and finished the run. Or else that came before, and a later one has removed the version, or
-// is about to: then a tombstone is there, or files are gone.
+// is about to: then there is a tombstone of which nobody said that it goes back, or files are gone.
 arrow::Result<bool> IsBackForGood(const table::TableLocation& table,
                                   const table::VersionEntry& version) {
   ARROW_ASSIGN_OR_RAISE(const VersionMarks marks, ListMarks(table));
-  const auto is_of_it = [&](const Tombstone& each) {
-    return each.version.version == version.version;
-  };
-  if (std::ranges::any_of(marks.tombstones, is_of_it)) return false;
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(table, version));
-  FileReferences references(table.store);
-  ARROW_RETURN_NOT_OK(references.Add(table, *manifest, ""));
-  const std::string transactions = table.Path("_transactions/");
-  for (const auto& file : references.files()) {
-    if (file.first.starts_with(transactions)) continue;
-    ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(file.first));
-    if (!there) return false;
+  for (const Tombstone& tombstone : marks.tombstones) {
+    if (tombstone.version.version != version.version) continue;
+    const auto fate = ReadFate(table, tombstone.run);
+    if (!fate.ok() && KindOf(fate.status()) != ErrorKind::kFileNotFound) return fate.status();
+    if (!fate.ok() || !fate->back.contains(version.version)) return false;
   }
-  return true;
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, table::ReadManifest(table, version));
+  return HasAllFiles(table, *manifest);
 }
 
 // Another may have said the contrary of the run, once all that was said first had been done and was
@@ -207,7 +218,9 @@ arrow::Status PutBack(const table::TableLocation& table, const Tombstone& tombst
     return stays ? arrow::Status::OK() : table.store->DeleteIf(*there).status();
   }
   // What a late writer put under the name is not this version.
-  const bool is_it = there->size_bytes == static_cast<uint64_t>((*bytes)->size());
+  ARROW_ASSIGN_OR_RAISE(const auto spare, table.store->Head(tombstone.path));
+  if (!spare) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const bool is_it, Holds(table, tombstone, *there, *spare));
   return is_it ? table.store->Delete(tombstone.path) : arrow::Status::OK();
 }
 
@@ -220,7 +233,8 @@ arrow::Result<bool> RemoveSpare(const table::TableLocation& table, const Tombsto
   ARROW_ASSIGN_OR_RAISE(const auto there, table.store->Head(tombstone.version.path));
   ARROW_ASSIGN_OR_RAISE(const auto spare, table.store->Head(tombstone.path));
   // What a late writer put under the name is not this version.
-  const bool is_it = there && spare && there->size_bytes == spare->size_bytes;
+  if (!there || !spare) return false;
+  ARROW_ASSIGN_OR_RAISE(const bool is_it, Holds(table, tombstone, *there, *spare));
   if (is_it) ARROW_RETURN_NOT_OK(table.store->Delete(tombstone.path));
   return is_it;
 }

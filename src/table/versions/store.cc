@@ -311,6 +311,10 @@ arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& ta
 
 arrow::Result<ManifestPtr> ReadManifest(const TableLocation& table, const VersionEntry& entry) {
   auto file = ManifestFile::Open(table, entry.path, KnownSize(entry));
+  // Another manifest of another size may have the name since it was listed.
+  if (!file.ok() && KindOf(file.status()) == ErrorKind::kCorrupt && KnownSize(entry)) {
+    file = ManifestFile::Open(table, entry.path, std::nullopt);
+  }
   if (!file.ok() && KindOf(file.status()) == ErrorKind::kFileNotFound) {
     return VersionNotFound(table, entry.version);
   }
