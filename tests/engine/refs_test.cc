@@ -104,6 +104,21 @@ TEST_F(RefsTest, ATagThatFailedIsThereWholeOrNotAtAll) {
   }
 }
 
+// A slow clean-up has put the manifest back, and has yet to find that the files are gone.
+TEST_F(RefsTest, AVersionWithoutItsFilesGetsNoTag) {
+  const Dataset dataset = Latest();
+  for (const std::string& path : Paths()) {
+    const bool goes = path.find("/_transactions/1-") != std::string::npos ||
+                      path.find("/data/") != std::string::npos;
+    if (!goes) continue;
+    ASSERT_THAT(store_->Delete(path), IsOk());
+  }
+  const auto refused = CreateTag(dataset, "two", uint64_t{2});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "went while tag two was made"));
+  EXPECT_TRUE(IsRetryable(refused));
+  EXPECT_THAT(ListTags(dataset).ValueOrDie(), ::testing::IsEmpty());
+}
+
 TEST_F(RefsTest, ACloneThatFailedLeavesNoTable) {
   constexpr const char* kClone = "refs-test://clone";
   for (uint64_t call = 0;; ++call) {

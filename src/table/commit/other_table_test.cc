@@ -196,6 +196,15 @@ TEST_F(OtherTableTest, NothingFollowsAnotherVersionOfTheBasesNumber) {
   EXPECT_THAT(Files(), ElementsAre("first", "late"));
 }
 
+TEST_F(OtherTableTest, AManifestThatTookThePlaceOfAListedOneIsReadWhole) {
+  const ManifestPtr first = Create();
+  VersionEntry entry = ListVersions(calm_).ValueOrDie().front();
+  for (const int difference : {-33, 33}) {
+    entry.size_bytes = first->size_bytes + static_cast<uint64_t>(difference);
+    EXPECT_EQ((*ReadManifest(calm_, entry))->transaction_file, first->transaction_file);
+  }
+}
+
 // The outcome of the first call is not known to its caller, who makes it again.
 TEST_F(OtherTableTest, ATransactionThatIsMadeAgainKeepsTheFileOfTheFirstTime) {
   const ManifestPtr base = Create();
