@@ -44,10 +44,11 @@ nb::object PlainValues(const FragmentMetadata& fragment) {
   if (!fragment.has_files_only()) return nb::none();
   nb::list files;
   for (const DataFileInfo& file : fragment.files()) {
-    files.append(nb::make_tuple(Text(file.path), Integers(file.fields),
-                                Integers(file.column_indices), file.file_major_version,
-                                file.file_minor_version, OrNone(file.file_size_bytes),
-                                OrNone(file.base_id)));
+    files.append(nb::make_tuple(
+        Text(file.path), Integers(file.fields), Integers(file.column_indices),
+        file.file_major_version, file.file_minor_version,
+        OrNone(file.file_size_bytes == 0 ? std::nullopt : std::optional(file.file_size_bytes)),
+        OrNone(file.base_id)));
   }
   nb::object written_for = nb::none();
   if (const auto target = fragment.written_for()) {

@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind_error.h"
 #include "bindings.h"
 #include "call.h"
 
@@ -42,6 +43,19 @@ std::vector<std::string> SetMessages(const std::vector<nb::bytes>& messages) {
   return out;
 }
 
+// Numbers of which 0 stands for none.
+template <typename Class>
+auto GetUnlessZero(uint64_t Class::*member) {
+  return [member](const Class& self) -> std::optional<uint64_t> {
+    if (self.*member == 0) return std::nullopt;
+    return self.*member;
+  };
+}
+template <typename Class>
+auto SetOrZero(uint64_t Class::*member) {
+  return [member](Class& self, std::optional<uint64_t> value) { self.*member = value.value_or(0); };
+}
+
 void BindFiles(nb::module_& m) {
   nb::class_<DataFileInfo>(m, "DataFileInfo")
       .def(nb::init<>())
@@ -50,14 +64,32 @@ void BindFiles(nb::module_& m) {
       .def_rw("column_indices", &DataFileInfo::column_indices)
       .def_rw("file_major_version", &DataFileInfo::file_major_version)
       .def_rw("file_minor_version", &DataFileInfo::file_minor_version)
-      .def_rw("file_size_bytes", &DataFileInfo::file_size_bytes, nb::arg().none())
+      .def_prop_rw("file_size_bytes", GetUnlessZero(&DataFileInfo::file_size_bytes),
+                   SetOrZero(&DataFileInfo::file_size_bytes),
+                   nb::for_setter(nb::arg("file_size_bytes").none()))
       .def_rw("base_id", &DataFileInfo::base_id, nb::arg().none());
   nb::class_<OverlayFile>(m, "OverlayFile")
       .def(nb::init<>())
       .def_rw("data_file", &OverlayFile::data_file)
-      .def_rw("offsets", &OverlayFile::offsets)
+      .def_prop_rw(
+          "offsets",
+          [](const OverlayFile& self) {
+            std::vector<std::vector<uint32_t>> offsets;
+            for (const std::string& bitmap : self.offset_bitmaps) {
+              offsets.push_back(ValueOrRaise(ReadBitmap(bitmap)));
+            }
+            return offsets;
+          },
+          [](OverlayFile& self, std::vector<std::vector<uint32_t>> offsets) {
+            self.offset_bitmaps.clear();
+            for (auto& rows : offsets) {
+              self.offset_bitmaps.push_back(ValueOrRaise(MakeBitmap(std::move(rows))));
+            }
+          })
       .def_rw("per_field", &OverlayFile::per_field)
-      .def_rw("committed_version", &OverlayFile::committed_version, nb::arg().none());
+      .def_prop_rw("committed_version", GetUnlessZero(&OverlayFile::committed_version),
+                   SetOrZero(&OverlayFile::committed_version),
+                   nb::for_setter(nb::arg("committed_version").none()));
 }
 
 void BindIndices(nb::module_& m) {
@@ -76,7 +108,17 @@ void BindIndices(nb::module_& m) {
       .def_rw("name", &IndexMetadata::name)
       .def_rw("fields", &IndexMetadata::fields)
       .def_rw("dataset_version", &IndexMetadata::dataset_version)
-      .def_rw("fragment_ids", &IndexMetadata::fragment_ids, nb::arg().none())
+      .def_prop_rw(
+          "fragment_ids",
+          [](const IndexMetadata& self) -> std::optional<std::vector<uint32_t>> {
+            if (self.fragment_bitmap.empty()) return std::nullopt;
+            return ValueOrRaise(ReadBitmap(self.fragment_bitmap));
+          },
+          [](IndexMetadata& self, std::optional<std::vector<uint32_t>> ids) {
+            self.fragment_bitmap.clear();
+            if (ids) self.fragment_bitmap = ValueOrRaise(MakeBitmap(*std::move(ids)));
+          },
+          nb::for_setter(nb::arg("fragment_ids").none()))
       .def_rw("index_version", &IndexMetadata::index_version, nb::arg().none())
       .def_rw("created_at_ms", &IndexMetadata::created_at_ms, nb::arg().none())
       .def_rw("base_id", &IndexMetadata::base_id, nb::arg().none())
@@ -99,10 +141,7 @@ void BindRowOperations(nb::module_& m) {
       .def(
           "__init__",
           [](Overwrite* self, TableSchema schema) {
-            new (self) Overwrite{.schema = std::move(schema),
-                                 .fragments = {},
-                                 .config_upserts = {},
-                                 .initial_bases = {}};
+            new (self) Overwrite{.schema = std::move(schema)};
           },
           "schema"_a)
       .def_ro("schema", &Overwrite::schema)
@@ -161,7 +200,7 @@ void BindFragmentOperations(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("old_fragments", &Rewrite::Group::old_fragments)
       .def_rw("new_fragments", &Rewrite::Group::new_fragments);
-  using Index = Rewrite::RewrittenIndex;
+  using Index = RewrittenIndex;
   nb::class_<Index>(m, "RewrittenIndex")
       .def(nb::init<>())
       .def_rw("old_id", &Index::old_id)
@@ -200,9 +239,7 @@ void BindColumnOperations(nb::module_& m) {
   nb::class_<Merge>(m, "Merge")
       .def(
           "__init__",
-          [](Merge* self, TableSchema schema) {
-            new (self) Merge{.fragments = {}, .schema = std::move(schema)};
-          },
+          [](Merge* self, TableSchema schema) { new (self) Merge{.schema = std::move(schema)}; },
           "schema"_a)
       .def_rw("fragments", &Merge::fragments)
       .def_ro("schema", &Merge::schema)
@@ -237,7 +274,7 @@ void BindSettingOperations(nb::module_& m) {
   using operation::UpdateMap;
   nb::class_<UpdateMap>(m, "UpdateMap")
       .def(nb::init<>())
-      .def_rw("updates", &UpdateMap::updates)
+      .def_rw("updates", &UpdateMap::entries)
       .def_rw("replace", &UpdateMap::replace);
   using operation::UpdateConfig;
   nb::class_<UpdateConfig>(m, "UpdateConfig")

@@ -112,8 +112,8 @@ void BindOptions(nb::module_& m) {
           "__init__",
           [](DatasetBasePath* self, std::string path, std::optional<std::string> name,
              bool is_dataset_root, std::optional<uint32_t> id) {
-            new (self)
-                DatasetBasePath{id.value_or(0), std::move(name), is_dataset_root, std::move(path)};
+            new (self) DatasetBasePath{
+                id.value_or(0), std::move(name), is_dataset_root, std::move(path), {}};
           },
           "path"_a, "name"_a = nb::none(), "is_dataset_root"_a = false, "id"_a = nb::none())
       .def_ro("id", &DatasetBasePath::id)

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,8 +8,8 @@
 #include <arrow/result.h>
 
 #include "glaive/dataset.h"
+#include "glaive/metadata.h"
 #include "glaive/version_options.h"
-#include "glaive/write.h"
 
 // Example:
 //
@@ -19,12 +17,6 @@
 //     ARROW_ASSIGN_OR_RAISE(const Dataset configured, UpdateConfig(dataset, edit));
 //     for (const DatasetBasePath& base : BasePaths(configured)) std::cout << base.path << "\n";
 namespace glaive {
-
-/// A change of a map of strings.
-struct MetadataEdit {
-  std::map<std::string, std::optional<std::string>> entries;  ///< nothing: the key is removed
-  bool replace = false;                                       ///< all other keys go first
-};
 
 /// Settings that engines read; keys that begin with "lance." are theirs. One version, as with each
 /// call below. Two writers may edit different keys at once; of one key the second gets a

@@ -10,6 +10,8 @@
 
 #include <arrow/result.h>
 
+#include "glaive/metadata.h"
+
 // Example:
 //
 //     ARROW_ASSIGN_OR_RAISE(const auto fragments, dataset.Fragments());
@@ -19,22 +21,11 @@
 namespace glaive {
 
 struct Access;
-namespace dataset {
+namespace table {
 struct FragmentMetadataState;
 }
 
 class Dataset;
-
-/// A data file of a fragment, as the manifest lists it.
-struct DataFileInfo {
-  std::string path;                     ///< relative to the table's data/
-  std::vector<int32_t> fields;          ///< field id of each column listed
-  std::vector<int32_t> column_indices;  ///< physical column of each entry of `fields`
-  uint32_t file_major_version = 0;
-  uint32_t file_minor_version = 0;
-  std::optional<uint64_t> file_size_bytes;
-  std::optional<uint32_t> base_id;
-};
 
 struct DeletionFileInfo {
   uint64_t read_version = 0;
@@ -43,24 +34,6 @@ struct DeletionFileInfo {
   std::optional<uint64_t> num_deleted_rows;
   std::optional<uint32_t> base_id;
   std::string path;  ///< relative to the table's root
-};
-
-/// A file with other values for some rows of some fields of a fragment.
-struct OverlayFile {
-  DataFileInfo data_file;
-  /// Physical rows covered, ascending; the n-th has the n-th value of the file's column. One list
-  /// for all fields of the file, or, with `per_field`, one for each.
-  std::vector<std::vector<uint32_t>> offsets;
-  bool per_field = false;
-  std::optional<uint64_t> committed_version;  ///< absent before the commit
-};
-
-/// The version of the WriteTarget for which a fragment was written.
-struct WrittenFor {
-  uint64_t version = 0;
-  std::string transaction;  ///< its uuid
-
-  bool operator==(const WrittenFor&) const = default;
 };
 
 /// The entry of a fragment in a manifest, or of a written fragment that is not committed yet (id
@@ -89,10 +62,10 @@ class FragmentMetadata {
 
  private:
   friend struct Access;
-  explicit FragmentMetadata(std::shared_ptr<const dataset::FragmentMetadataState> state)
+  explicit FragmentMetadata(std::shared_ptr<const table::FragmentMetadataState> state)
       : state_(std::move(state)) {}
 
-  std::shared_ptr<const dataset::FragmentMetadataState> state_;
+  std::shared_ptr<const table::FragmentMetadataState> state_;
 };
 
 /// The ids of a version's fragments, ascending. Parses none of them.

@@ -18,6 +18,8 @@
 #include "glaive/history.h"
 #include "glaive/index.h"
 #include "glaive/maintain.h"
+#include "glaive/metadata.h"
+#include "glaive/operation.h"
 #include "glaive/refs.h"
 #include "glaive/repair.h"
 #include "glaive/retention.h"

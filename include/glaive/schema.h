@@ -19,9 +19,8 @@
 //       std::cout << field.id << " " << field.field->name() << "\n";
 //     }
 namespace glaive {
-
 struct Access;
-namespace dataset {
+namespace table {
 struct TableSchemaState;
 }
 
@@ -36,6 +35,7 @@ struct FieldInfo {
 /// process that commits. Immutable and cheap to copy.
 class TableSchema {
  public:
+  TableSchema();  ///< without fields
   /// Assigns ids from 0 on in pre-order, as for a new table.
   static arrow::Result<TableSchema> FromArrow(const arrow::Schema& schema);
   /// Reads the bytes of Serialize. Errors: Corrupt.
@@ -50,10 +50,10 @@ class TableSchema {
 
  private:
   friend struct Access;
-  explicit TableSchema(std::shared_ptr<const dataset::TableSchemaState> state)
+  explicit TableSchema(std::shared_ptr<const table::TableSchemaState> state)
       : state_(std::move(state)) {}
 
-  std::shared_ptr<const dataset::TableSchemaState> state_;
+  std::shared_ptr<const table::TableSchemaState> state_;
 };
 
 arrow::Result<TableSchema> SchemaOf(const Dataset& dataset);

@@ -15,6 +15,7 @@
 #include <arrow/type_fwd.h>
 
 #include "glaive/dataset.h"
+#include "glaive/metadata.h"
 #include "glaive/version_options.h"
 
 // Example:
@@ -29,17 +30,6 @@ struct Access;
 namespace dataset {
 struct WriteTargetState;
 }
-
-/// A base path: a folder for files of a table outside of its own folder.
-struct DatasetBasePath {
-  uint32_t id = 0;  ///< 0, of a base to be added: one is chosen
-  std::optional<std::string> name;
-  bool is_dataset_root =
-      false;         ///< data files lie in data/ below the path; else in the path itself
-  std::string path;  ///< absolute path or URI
-
-  bool operator==(const DatasetBasePath&) const = default;
-};
 
 enum class WriteMode : uint8_t { kCreate, kAppend, kOverwrite };
 

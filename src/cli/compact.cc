@@ -29,7 +29,7 @@ struct Cost {
   void Add(const FragmentMetadata& fragment) {
     ++fragments;
     rows += fragment.num_rows();
-    for (const DataFileInfo& file : fragment.files()) bytes += file.file_size_bytes.value_or(0);
+    for (const DataFileInfo& file : fragment.files()) bytes += file.file_size_bytes;
   }
   void Add(const Cost& other) {
     fragments += other.fragments;

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/refs/file_references.h"
 #include "glaive/history.h"
 #include "inspect/fragment_walk.h"
+#include "table/manifest/fragment_metadata.h"
 #include "table/rows/deletion_vector.h"
 #include "wire/schema.h"
 
@@ -82,7 +82,7 @@ arrow::Status AddFiles(const wire::DataFragment* fragment, const std::string& ma
 
 std::optional<FragmentMetadata> Metadata(const wire::DataFragment* fragment) {
   if (fragment == nullptr) return std::nullopt;
-  return dataset::MakeFragmentMetadata(*fragment);
+  return table::MakeFragmentMetadata(*fragment);
 }
 
 }  // namespace

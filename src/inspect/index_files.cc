@@ -32,15 +32,11 @@ arrow::Result<std::vector<StoredIndex>> IndicesWithoutFiles(const table::TableLo
       wire::AsBytes(manifest.index_section), {manifest.path}, "IndexSection",
       [&](const wire::FieldView& field) -> arrow::Status {
         if (field.key() != kIndices) return arrow::Status::OK();
-        ARROW_ASSIGN_OR_RAISE(const wire::IndexEntry entry,
-                              wire::ParseIndexEntry(field.payload, field.where));
+        ARROW_ASSIGN_OR_RAISE(const IndexMetadata entry,
+                              wire::ParseIndex(field.payload, field.where));
         ARROW_ASSIGN_OR_RAISE(const bool elsewhere, LiesElsewhere(field));
         if (entry.fields.empty() || elsewhere) return arrow::Status::OK();
-        StoredIndex index = {.uuid = table::UuidText(entry.uuid),
-                             .name = entry.name,
-                             .folder = {},
-                             .message = field.text()};
-        index.folder = table.Path("_indices/" + index.uuid);
+        StoredIndex index = {.entry = entry, .folder = table.Path("_indices/" + entry.uuid)};
         ARROW_ASSIGN_OR_RAISE(const auto files, table.store->ListRecursive(index.folder));
         if (files.empty()) missing.push_back(std::move(index));
         return arrow::Status::OK();

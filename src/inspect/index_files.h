@@ -12,10 +12,8 @@ namespace glaive::inspect {
 
 // An entry of a manifest's index section.
 struct StoredIndex {
-  std::string uuid;  // as text
-  std::string name;
-  std::string folder;   // absolute in the store
-  std::string message;  // the entry as it lies there
+  IndexMetadata entry;
+  std::string folder;  // absolute in the store
 };
 
 // The indices of fields that have lost all their files. System indices may have none, and what lies

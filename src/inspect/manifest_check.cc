@@ -55,7 +55,7 @@ arrow::Status CheckIndices(const read::Snapshot& snapshot,
   ARROW_ASSIGN_OR_RAISE(const auto missing,
                         IndicesWithoutFiles(snapshot.location, *snapshot.manifest));
   for (const StoredIndex& index : missing) {
-    add(FindingOf(FileNotFound({index.folder}, "index '{}' has no files", index.name),
+    add(FindingOf(FileNotFound({index.folder}, "index '{}' has no files", index.entry.name),
                   std::nullopt));
   }
   return arrow::Status::OK();

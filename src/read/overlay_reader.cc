@@ -150,7 +150,7 @@ class OverlayReader::Opener {
       positions.push_back(static_cast<size_t>(found - data_file.fields.begin()));
     }
     if (positions.empty()) return arrow::Status::OK();
-    const auto bitmap = [&](size_t position) { return overlay.message.BitmapOf(position); };
+    const auto bitmap = [&](size_t position) { return wire::BitmapOf(overlay.message, position); };
     const bool whole =
         positions.size() == leaf_ids.size() && std::ranges::all_of(positions, [&](size_t position) {
           return bitmap(position) == bitmap(positions.front());

@@ -58,8 +58,9 @@ inline void LayOver(const Dataset& dataset, const std::string& column,
   ASSERT_THAT(file->Write(stream->Next().ValueOrDie()), IsOk());
   ASSERT_THAT(file->Finish().status(), IsOk());
   operation::DataOverlay overlay;
-  overlay.groups.push_back(
-      {0, {{.data_file = DescribeDataFile(dataset, name).ValueOrDie(), .offsets = {rows}}}});
+  overlay.groups.push_back({0,
+                            {{.data_file = DescribeDataFile(dataset, name).ValueOrDie(),
+                              .offset_bitmaps = {MakeBitmap(rows).ValueOrDie()}}}});
   ExpectOk(Commit(dataset, {.read_version = dataset.version(), .operation = overlay}));
 }
 

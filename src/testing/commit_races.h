@@ -92,9 +92,10 @@ class CommitRaces : public ::testing::Test {
   }
 
   static table::Overwrite FirstRows(const std::string& path = "first") {
-    table::Overwrite overwrite{.fragments = {NewFragment(path)}};
-    overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
-    return overwrite;
+    wire::Schema schema;
+    schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    return {.fragments = table::FragmentsOf({NewFragment(path)}),
+            .schema = table::WrapSchema(std::move(schema))};
   }
   table::ManifestPtr Create(const table::CommitOptions& options = {}) {
     return table::CommitCreate(calm_, FirstRows(), options).ValueOrDie();
@@ -107,7 +108,7 @@ class CommitRaces : public ::testing::Test {
   // By other writers, whom nothing interrupts.
   table::ManifestPtr Append1(const std::string& path) {
     return table::Commit(calm_, table::ReadLatestManifest(calm_).ValueOrDie(),
-                         table::Append{{NewFragment(path)}}, {})
+                         table::Append{table::FragmentsOf({NewFragment(path)})}, {})
         .ValueOrDie();
   }
   void Remove(const table::ManifestPtr& version) {

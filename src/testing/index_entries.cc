@@ -44,6 +44,12 @@ std::string IndexEntry(std::string_view name, const std::vector<int32_t>& fields
   return entry;
 }
 
+IndexMetadata IndexOf(std::string_view name, const std::vector<int32_t>& fields,
+                      const std::vector<RowRange>& covered, const EntryOptions& options) {
+  const std::string entry = IndexEntry(name, fields, covered, options);
+  return wire::ParseIndex(wire::AsBytes(entry), {"m"}).ValueOrDie();
+}
+
 std::string IndexSection(const std::vector<std::string>& entries) {
   std::string section;
   for (const std::string& entry : entries) wire::AppendBytes(1, entry, &section);

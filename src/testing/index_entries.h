@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/ranges.h"
+#include "glaive/metadata.h"
 
 // IndexMetadata messages for tests of what carries them.
 namespace glaive::testing {
@@ -22,6 +23,9 @@ struct EntryOptions {
 
 std::string IndexEntry(std::string_view name, const std::vector<int32_t>& fields,
                        const std::vector<RowRange>& covered, const EntryOptions& options = {});
+// The same as an operation brings it.
+IndexMetadata IndexOf(std::string_view name, const std::vector<int32_t>& fields,
+                      const std::vector<RowRange>& covered, const EntryOptions& options = {});
 std::string IndexSection(const std::vector<std::string>& entries);
 
 // What each entry of a section covers.

@@ -13,7 +13,6 @@
 #include "core/error.h"
 #include "dataset/compaction/run/run.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "glaive/scan.h"
 #include "glaive/session.h"
 #include "inspect/row_comparison.h"
@@ -28,7 +27,7 @@ constexpr uint64_t kReadAheadBytes = uint64_t{8} << 20;
 // A version outside of the history, which goes with this object.
 class DetachedVersion {
  public:
-  static arrow::Result<DetachedVersion> Commit(const Dataset& base, table::Operation operation) {
+  static arrow::Result<DetachedVersion> Commit(const Dataset& base, Operation operation) {
     const table::TableLocation& location = StateOf(base)->location;
     ARROW_ASSIGN_OR_RAISE(
         auto manifest,
@@ -71,12 +70,13 @@ table::Rewrite RewriteOf(const std::vector<const RewriteResult*>& results, uint6
     table::Rewrite::Group& rewritten = rewrite.groups.emplace_back();
     Group& group = groups->emplace_back();
     for (const FragmentMetadata& fragment : result->original_fragments) {
-      rewritten.old_fragments.push_back(StateOf(fragment)->fragment);
+      rewritten.old_fragments.push_back(fragment);
       group.old_ids.push_back(fragment.id());
     }
     for (const FragmentMetadata& fragment : result->new_fragments) {
-      rewritten.new_fragments.push_back(StateOf(fragment)->fragment);
-      rewritten.new_fragments.back().id = first_id;
+      wire::DataFragment entry = StateOf(fragment)->fragment;
+      entry.id = first_id;
+      rewritten.new_fragments.push_back(table::MakeFragmentMetadata(std::move(entry)));
       group.new_ids.push_back(first_id++);
     }
   }

@@ -26,7 +26,7 @@ void Add(const Fragments& fragments, CompactionLoad* load) {
   for (const FragmentMetadata& fragment : fragments) {
     load->rows += fragment.num_rows();
     for (const DataFileInfo& file : fragment.files()) {
-      load->bytes += file.file_size_bytes.value_or(0);
+      load->bytes += file.file_size_bytes;
     }
   }
 }

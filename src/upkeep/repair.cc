@@ -162,8 +162,8 @@ class Planner {
     for (const inspect::StoredIndex& index : missing) {
       plan_.steps.push_back({.kind = Kind::kDropIndex,
                              .path = RelativeTo(table_, index.folder),
-                             .index_uuid = index.uuid,
-                             .reason = fmt::format("index '{}' has no files", index.name)});
+                             .index_uuid = index.entry.uuid,
+                             .reason = fmt::format("index '{}' has no files", index.entry.name)});
     }
     return arrow::Status::OK();
   }
@@ -233,9 +233,10 @@ class Repairer {
         ARROW_ASSIGN_OR_RAISE(holds, IsUnreadable(snapshot, columns, step.fragment_id));
         drop_.deleted_fragment_ids.push_back(step.fragment_id);
       } else {
-        const auto index = std::ranges::find(indices, step.index_uuid, &inspect::StoredIndex::uuid);
+        const auto index = std::ranges::find(indices, step.index_uuid,
+                                             [](const auto& each) { return each.entry.uuid; });
         holds = index != indices.end();
-        if (holds) unlist_.removed_indices.push_back(index->message);
+        if (holds) unlist_.removed_indices.push_back(index->entry);
       }
       if (!holds) return NoLonger(step);
     }
@@ -278,7 +279,7 @@ class Repairer {
     return table::SyncFiles(table_, durability_, {to});
   }
 
-  arrow::Status Commit(table::Operation operation) {
+  arrow::Status Commit(Operation operation) {
     const dataset::CommitPlace place = {table_, manifest_, options_.session, /*cleans_up=*/false};
     ARROW_ASSIGN_OR_RAISE(const Dataset made,
                           dataset::CommitVerb(place, std::move(operation), options_.version));

@@ -47,7 +47,7 @@ TEST(RelativePathTest, WhateverIsParsedIsChecked) {
     std::string index;
     AppendBytes(3, "by_x", &index);
     AppendBytes(10, index_file, &index);
-    EXPECT_THAT(ParseIndexEntry(AsBytes(index), {"m"}),
+    EXPECT_THAT(ParseIndex(AsBytes(index), {"m"}),
                 IsError(ErrorKind::kCorrupt, "the path of a file of index 'by_x'"));
   }
   const DataFile good{.path = "a/b.lance", .fields = {0}, .column_indices = {0}};

@@ -252,8 +252,8 @@ TEST_F(DurabilityTest, ATableOfFragmentsThatAnotherProcessWrote) {
   ASSERT_EQ(files.size(), 1u);
   Transaction transaction;
   transaction.operation = operation::Overwrite{
-      .schema = TableSchema::FromArrow(*NumberedRows(0, 0)->schema()).ValueOrDie(),
-      .fragments = {FragmentMetadata::FromJson(json).ValueOrDie()}};
+      .fragments = {FragmentMetadata::FromJson(json).ValueOrDie()},
+      .schema = TableSchema::FromArrow(*NumberedRows(0, 0)->schema()).ValueOrDie()};
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(table_, transaction).status(), IsOk());
   ExpectDurable(Trace(recording.Calls()), folder_.path(), files, false);
@@ -315,8 +315,9 @@ TEST_F(DurabilityTest, AnOverlayThatAnotherProcessWrote) {
   const Dataset table = Open();
   const std::string path = InAnotherProcess([&] { return WriteColumn(table_, "o.lance", 2); });
   operation::DataOverlay overlay;
-  overlay.groups.push_back(
-      {0, {{.data_file = DescribeDataFile(table, "o.lance").ValueOrDie(), .offsets = {{1, 3}}}}});
+  overlay.groups.push_back({0,
+                            {{.data_file = DescribeDataFile(table, "o.lance").ValueOrDie(),
+                              .offset_bitmaps = {MakeBitmap({1, 3}).ValueOrDie()}}}});
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(table, {.read_version = 1, .operation = overlay}), IsOk());
   ExpectDurable(Trace(recording.Calls()), folder_.path(), {path}, true);
@@ -347,7 +348,7 @@ TEST_F(DurabilityTest, AnIndexThatAnotherProcessWrote) {
                        .name = "i",
                        .fields = {0},
                        .dataset_version = 1,
-                       .fragment_ids = std::vector<uint32_t>{0},
+                       .fragment_bitmap = MakeBitmap({0}).ValueOrDie(),
                        .details = IndexMetadata::Details{"/lance.table.BTreeIndexDetails", ""}}}};
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(Open(), {.read_version = 1, .operation = index}), IsOk());
@@ -371,7 +372,7 @@ TEST_F(DurabilityTest, LargeValuesThatAnotherProcessWrote) {
   std::ofstream(folder + "/1.blob") << "a large value";
   Transaction transaction;
   transaction.operation = operation::Overwrite{
-      .schema = TableSchema::FromArrow(*schema).ValueOrDie(), .fragments = {fragment}};
+      .fragments = {fragment}, .schema = TableSchema::FromArrow(*schema).ValueOrDie()};
   const Recording recording(folder_.path());
   ASSERT_THAT(Commit(table_, transaction).status(), IsOk());
   ExpectDurable(Trace(recording.Calls()), folder_.path(), {folder + "/1.blob"}, false);

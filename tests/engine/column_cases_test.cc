@@ -7,13 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dataset/handle/schema_state.h"
 #include "dataset/staging/state.h"
 #include "glaive/compaction.h"
 #include "glaive/index.h"
 #include "glaive/refs.h"
 #include "glaive/rows.h"
 #include "glaive/staged_columns.h"
+#include "table/manifest/table_schema.h"
 #include "testing/column_writes.h"
 #include "testing/matchers.h"
 
@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 TableSchema Renamed(const TableSchema& schema, const std::string& name) {
   wire::Schema fields = StateOf(schema)->schema;
   fields.fields.front().name = name;
-  return dataset::MakeTableSchema(std::move(fields)).ValueOrDie();
+  return table::MakeTableSchema(std::move(fields)).ValueOrDie();
 }
 
 StagedColumns Changed(const StagedColumns& staged, auto change) {
@@ -132,7 +132,7 @@ TEST(ColumnCasesTest, Case29IndicesLeaveTheFragment) {
                                .name = "v_idx",
                                .fields = {1},
                                .dataset_version = 1,
-                               .fragment_ids = {{0, 1}},
+                               .fragment_bitmap = MakeBitmap({0, 1}).ValueOrDie(),
                                .index_version = 0,
                                .details = {{"/lance.table.BTreeIndexDetails", ""}}});
   ExpectOk(Commit(plain, {.read_version = 1, .operation = index}));

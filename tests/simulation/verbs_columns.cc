@@ -135,8 +135,9 @@ VerbResult Overlay(Client& client, VerbRun& run, Random& random) {
   ARROW_RETURN_NOT_OK(file->Finish().status());
   ARROW_ASSIGN_OR_RAISE(auto described, DescribeDataFile(dataset, name));
   operation::DataOverlay overlay;
+  ARROW_ASSIGN_OR_RAISE(auto bitmap, MakeBitmap(offsets));
   overlay.groups.push_back(
-      {*fragment, {{.data_file = std::move(described), .offsets = {offsets}}}});
+      {*fragment, {{.data_file = std::move(described), .offset_bitmaps = {std::move(bitmap)}}}});
   ARROW_ASSIGN_OR_RAISE(
       auto made,
       Commit(dataset, Transaction{.read_version = dataset.version(), .operation = overlay},

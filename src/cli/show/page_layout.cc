@@ -94,7 +94,7 @@ arrow::Result<PageLayout> ReadPageLayout(const Dataset& dataset, uint64_t max_fr
       ARROW_ASSIGN_OR_RAISE(const auto reader, DataFileReader::Open(fmt::format(
                                                    "{}/data/{}", dataset.uri(), file.path)));
       AddFile(reader->info(), layout.num_rows, layout);
-      layout.file_bytes += file.file_size_bytes.value_or(0);
+      layout.file_bytes += file.file_size_bytes;
     }
     layout.num_rows += fragment.physical_rows();
   }

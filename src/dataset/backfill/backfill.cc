@@ -18,12 +18,12 @@
 #include "core/executor.h"
 #include "dataset/backfill/checkpoint.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/schema_state.h"
 #include "dataset/scan/computed_output.h"
 #include "dataset/staging/state.h"
 #include "dataset/staging/target.h"
 #include "dataset/write/crew.h"
 #include "glaive/schema.h"
+#include "table/manifest/table_schema.h"
 
 namespace glaive {
 namespace {
@@ -145,7 +145,7 @@ class BackfillJob {
         continue;
       }
       if (!schema_) {
-        ARROW_ASSIGN_OR_RAISE(schema_, dataset::MakeTableSchema(state.schema));
+        ARROW_ASSIGN_OR_RAISE(schema_, table::MakeTableSchema(state.schema));
       }
       staged_.emplace(state.fragment_id, std::move(columns));
       ++result_.fragments_resumed;

@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "io/object_store.h"
 #include "table/commit/commit.h"
 #include "table/rows/deletion_vector.h"
@@ -89,19 +88,16 @@ arrow::Status Link(const table::TableLocation& source, const std::string& from,
 }
 
 // The fragments of the new table: ids are given by the commit, in order, from 0 on.
-table::Overwrite FirstOperation(const table::Manifest& source,
-                                std::vector<DataFragment> fragments) {
+table::Change FirstChange(const table::Manifest& source, std::vector<DataFragment> fragments) {
   for (DataFragment& fragment : fragments) {
     fragment.deletion_file.reset();
     fragment.row_ids = {};
     fragment.created_at_versions = {};
     fragment.last_updated_at_versions = {};
   }
-  return {.fragments = std::move(fragments),
-          .schema = source.schema,
-          .config_upserts = {},
-          .initial_bases = {},
-          .data_file_version = source.data_file_version};
+  return {table::Overwrite{.fragments = table::FragmentsOf(std::move(fragments)),
+                           .schema = table::WrapSchema(source.schema)},
+          {.data_file_version = source.data_file_version}};
 }
 
 }  // namespace
@@ -136,7 +132,7 @@ arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri
       ARROW_RETURN_NOT_OK(Link(source, table::DeletionFilePath(fragment.id, file), target,
                                table::DeletionFilePath(i, file), result));
       fragment.id = i;
-      hidden.updated_fragments.push_back(std::move(fragment));
+      hidden.updated_fragments.push_back(table::MakeFragmentMetadata(std::move(fragment)));
     }
   }
 
@@ -144,7 +140,7 @@ arrow::Result<LinkResult> LinkTable(const Dataset& dataset, std::string_view uri
   ARROW_ASSIGN_OR_RAISE(
       result.dataset,
       dataset::CommitVerb({target, nullptr, StateOf(dataset)->session},
-                          FirstOperation(*StateOf(dataset)->manifest, selection.fragments),
+                          FirstChange(*StateOf(dataset)->manifest, selection.fragments),
                           options_of_version));
   if (!hidden.updated_fragments.empty()) {
     ARROW_ASSIGN_OR_RAISE(result.dataset,

@@ -33,14 +33,12 @@ bool Drop(std::string_view path, std::vector<wire::Field>* fields) {
 
 // On the version that was read: the new columns have values for all its rows, and what was
 // committed meanwhile is left to the rules of a merge.
-arrow::Result<table::Operation> Addition(const Dataset& dataset,
-                                         const dataset::AddedColumns& added) {
+arrow::Result<table::Change> Addition(const Dataset& dataset, const dataset::AddedColumns& added) {
   const dataset::DatasetState& state = *StateOf(dataset);
   if (added.staged.empty()) {
-    return table::Merge{.fragments = {},
-                        .schema = added.fields.table,
-                        .preserves_nullability = !added.fields.any_required,
-                        .others = state.manifest->fragments};
+    table::Merge merge{.schema = table::WrapSchema(added.fields.table),
+                       .preserves_nullability = !added.fields.any_required};
+    return table::Change(std::move(merge), {.others = state.manifest->fragments});
   }
   std::vector<dataset::ColumnWrite> writes;
   for (const StagedColumns& staged : added.staged)
@@ -79,18 +77,20 @@ arrow::Result<Dataset> MergeColumns(const Dataset& dataset,
 arrow::Result<Dataset> DropColumns(const Dataset& dataset, std::span<const std::string> columns,
                                    const VersionOptions& options) {
   const wire::Schema& schema = StateOf(dataset)->manifest->schema;
-  table::Project project{.schema = schema, .preserves_nullability = true};
+  wire::Schema left = schema;
   for (const std::string& column : columns) {
     auto before = schema.fields;
     if (!Drop(column, &before)) {
       return InvalidInput("Column {} does not exist in the dataset", column);
     }
     // What went with another one is not there any more.
-    static_cast<void>(Drop(column, &project.schema.fields));
+    static_cast<void>(Drop(column, &left.fields));
   }
-  if (project.schema.fields.empty()) {
+  if (left.fields.empty()) {
     return InvalidInput("Cannot drop all columns from a dataset");
   }
+  table::Project project{.schema = table::WrapSchema(std::move(left)),
+                         .preserves_nullability = true};
   return dataset::CommitColumnChange(dataset, std::move(project), options,
                                      dataset::NewFiles(StateOf(dataset)->location.store));
 }

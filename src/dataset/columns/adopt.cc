@@ -10,11 +10,11 @@
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/edited_fragment.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/write/added_fields.h"
 #include "dataset/write/input_stream.h"
 #include "glaive/columns.h"
 #include "read/snapshot.h"
+#include "table/manifest/fragment_metadata.h"
 #include "wire/file_version.h"
 #include "wire/schema.h"
 
@@ -83,7 +83,7 @@ arrow::Result<DataFileInfo> DescribeDataFile(const Dataset& dataset, std::string
   ARROW_ASSIGN_OR_RAISE(FoundFile found, FindFile(dataset, path, base_id, table));
   wire::DataFragment fragment;
   fragment.files.push_back(std::move(found.file));
-  return dataset::MakeFragmentMetadata(std::move(fragment)).files().front();
+  return table::MakeFragmentMetadata(std::move(fragment)).files().front();
 }
 
 arrow::Result<FragmentMetadata> AdoptDataFile(const Dataset& dataset, std::string_view path,
@@ -94,7 +94,7 @@ arrow::Result<FragmentMetadata> AdoptDataFile(const Dataset& dataset, std::strin
   fragment.id = fragment_id;
   fragment.physical_rows = found.num_rows;
   fragment.files.push_back(std::move(found.file));
-  return dataset::MakeFragmentMetadata(std::move(fragment));
+  return table::MakeFragmentMetadata(std::move(fragment));
 }
 
 arrow::Result<FragmentMetadata> CreateFragment(std::shared_ptr<arrow::RecordBatchReader> stream,
@@ -107,7 +107,7 @@ arrow::Result<FragmentMetadata> CreateFragment(std::shared_ptr<arrow::RecordBatc
   if (written.empty()) return InvalidInput("a fragment of no rows");
   wire::DataFragment fragment = StateOf(written.front())->fragment;
   fragment.id = fragment_id;
-  return dataset::MakeFragmentMetadata(std::move(fragment));
+  return table::MakeFragmentMetadata(std::move(fragment));
 }
 
 arrow::Status ValidateFragment(const Dataset& dataset, uint64_t fragment_id) {

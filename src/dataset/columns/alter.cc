@@ -215,7 +215,7 @@ arrow::Status Alterations::Check() const {
   const table::Manifest& manifest = *StateOf(dataset_)->manifest;
   const auto check = [&](const wire::FieldView& field) -> arrow::Status {
     if (field.key() != wire::Bytes(1)) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const auto index, wire::ParseIndexEntry(field.payload, field.where));
+    ARROW_ASSIGN_OR_RAISE(const auto index, wire::ParseIndex(field.payload, field.where));
     if (index.name == wire::kMemWalIndexName) {
       return InvalidInput("cannot change a column's type on a table with a MemWAL attached");
     }
@@ -310,8 +310,8 @@ arrow::Result<Dataset> CommitCasts(const Dataset& dataset, const Alterations& al
   }
   // Rows that were written for the schema as it was would lose the column's values, so those who
   // add some meanwhile have to see the new one.
-  table::Merge merge{.fragments = std::move(job.fragments),
-                     .schema = alterations.schema(),
+  table::Merge merge{.fragments = table::FragmentsOf(std::move(job.fragments)),
+                     .schema = table::WrapSchema(alterations.schema()),
                      .preserves_nullability = false};
   return dataset::CommitColumnChange(dataset, std::move(merge), options, std::move(files));
 }
@@ -325,7 +325,8 @@ arrow::Result<Dataset> AlterColumns(const Dataset& dataset,
   for (const ColumnAlteration& alteration : alterations) ARROW_RETURN_NOT_OK(all.Add(alteration));
   ARROW_RETURN_NOT_OK(all.Check());
   if (all.casts()) return CommitCasts(dataset, all, options);
-  table::Project project{.schema = all.schema(), .preserves_nullability = !all.tightens()};
+  table::Project project{.schema = table::WrapSchema(all.schema()),
+                         .preserves_nullability = !all.tightens()};
   return dataset::CommitColumnChange(dataset, std::move(project), options,
                                      dataset::NewFiles(StateOf(dataset)->location.store));
 }

@@ -15,10 +15,9 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
-#include "dataset/handle/fragment_state.h"
-#include "dataset/handle/schema_state.h"
 #include "dataset/write/input_stream.h"
 #include "glaive/columns.h"
+#include "table/manifest/table_schema.h"
 #include "table/sets/roaring.h"
 
 namespace glaive {
@@ -28,10 +27,10 @@ using Batch = std::shared_ptr<arrow::RecordBatch>;
 
 arrow::Result<WidenedFragment> Widened(const Dataset& dataset, dataset::AddedColumns added,
                                        const VersionOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto schema, dataset::MakeTableSchema(std::move(added.fields.table)));
+  ARROW_ASSIGN_OR_RAISE(auto schema, table::MakeTableSchema(std::move(added.fields.table)));
   ARROW_RETURN_NOT_OK(
       dataset::HandOver(*StateOf(dataset)->location.store, added.files, options.durability));
-  return WidenedFragment{dataset::MakeFragmentMetadata(std::move(added.fragments.front())),
+  return WidenedFragment{table::MakeFragmentMetadata(std::move(added.fragments.front())),
                          std::move(schema)};
 }
 
@@ -104,7 +103,7 @@ class Rewriting {
     if (file.file) dataset::AddFile(&fragment, *file.file);
     ARROW_RETURN_NOT_OK(
         dataset::HandOver(*StateOf(dataset)->location.store, file.files, options.durability));
-    RewrittenFragment result{.fragment = dataset::MakeFragmentMetadata(std::move(fragment)),
+    RewrittenFragment result{.fragment = table::MakeFragmentMetadata(std::move(fragment)),
                              .fields_modified = {},
                              .matched_offsets = table::SerializeRoaring(table::RangesOf(matched_))};
     CollectIds(job_.fields.fields, &result.fields_modified);

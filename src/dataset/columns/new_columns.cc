@@ -14,11 +14,11 @@
 #include "dataset/columns/join_table.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/staging/state.h"
 #include "query/bind/computed_value.h"
 #include "query/bind/filter.h"
 #include "query/values/array_rows.h"
+#include "table/manifest/fragment_metadata.h"
 #include "table/operation/operation.h"
 
 namespace glaive::dataset {
@@ -88,7 +88,8 @@ class Adding {
                             }));
       if (file.file) ARROW_RETURN_NOT_OK(Place(*file.file, fragment));
       if (function.checkpoint) {
-        ARROW_RETURN_NOT_OK(function.checkpoint->keep_fragment(MakeFragmentMetadata(fragment)));
+        ARROW_RETURN_NOT_OK(
+            function.checkpoint->keep_fragment(table::MakeFragmentMetadata(fragment)));
         kept_.insert(kept_.end(), file.files.paths().begin(), file.files.paths().end());
         file.files.Keep();
       }
@@ -262,12 +263,12 @@ arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
   return std::move(adding).Finish();
 }
 
-arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
+arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Change change,
                                           const VersionOptions& options, NewFiles files,
                                           const std::vector<std::string>& others) {
   table::CommitOptions details;
   details.files_to_sync = others;
-  return CommitVerb(PlaceOf(dataset), std::move(operation), options, &files, std::move(details));
+  return CommitVerb(PlaceOf(dataset), std::move(change), options, &files, std::move(details));
 }
 
 }  // namespace glaive::dataset

@@ -44,7 +44,7 @@ arrow::Result<AddedColumns> JoinToFragments(const Dataset& dataset,
 
 // Commits on the handle's version. `files` stay with the version, or are removed; both they and
 // `others` are synced before.
-arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Operation operation,
+arrow::Result<Dataset> CommitColumnChange(const Dataset& dataset, table::Change change,
                                           const VersionOptions& options, NewFiles files,
                                           const std::vector<std::string>& others = {});
 

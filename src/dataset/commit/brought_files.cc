@@ -38,7 +38,9 @@ arrow::Status BroughtFiles::Add(const table::Operation& operation,
                                 const table::ManifestPtr& before) {
   before_ = before;
   if (before_ != nullptr) has_blobs_ |= HasBlobs(before_->schema.fields);
-  const auto add_fragment = [&](const wire::DataFragment& added) { return AddFragment(added); };
+  const auto add_fragment = [&](const FragmentMetadata& added) {
+    return AddFragment(StateOf(added)->fragment);
+  };
   const auto none = [](const auto&) { return arrow::Status::OK(); };
   return std::visit(
       table::Match{
@@ -48,12 +50,13 @@ arrow::Status BroughtFiles::Add(const table::Operation& operation,
           },
           [&](const table::Overwrite& overwrite) {
             new_bases_ = overwrite.initial_bases;
-            has_blobs_ |= HasBlobs(overwrite.schema.fields);
+            has_blobs_ |= HasBlobs(StateOf(overwrite.schema)->schema.fields);
             return ForEach(overwrite.fragments, add_fragment);
           },
           [&](const table::CreateIndex& change) {
-            return ForEach(change.new_indices,
-                           [&](const std::string& index) { return AddIndex(index); });
+            return ForEach(change.new_indices, [&](const IndexMetadata& index) {
+              return AddFolder(FileKind::kIndex, index.uuid, index.base_id);
+            });
           },
           [&](const table::Rewrite& rewrite) {
             return ForEach(rewrite.groups, [&](const table::Rewrite::Group& group) {
@@ -61,7 +64,7 @@ arrow::Status BroughtFiles::Add(const table::Operation& operation,
             });
           },
           [&](const table::Merge& merge) {
-            has_blobs_ |= HasBlobs(merge.schema.fields);
+            has_blobs_ |= HasBlobs(StateOf(merge.schema)->schema.fields);
             return ForEach(merge.fragments, add_fragment);
           },
           [&](const table::Update& update) {
@@ -70,14 +73,15 @@ arrow::Status BroughtFiles::Add(const table::Operation& operation,
           },
           [&](const table::DataReplacement& change) {
             return ForEach(change.replacements,
-                           [&](const table::DataReplacement::Replacement& replacement) {
+                           [&](const table::DataReplacement::Group& replacement) {
                              return AddDataFile(replacement.new_file);
                            });
           },
           [&](const table::DataOverlay& change) {
             return ForEach(change.groups, [&](const table::DataOverlay::Group& group) {
-              return ForEach(group.overlays,
-                             [&](const std::string& overlay) { return AddOverlay(overlay); });
+              return ForEach(group.overlays, [&](const OverlayFile& overlay) {
+                return AddDataFile(overlay.data_file);
+              });
             });
           },
           [&](const table::Restore& restore) { return none(restore); },
@@ -128,12 +132,6 @@ arrow::Status BroughtFiles::AddDataFile(const wire::DataFile& file) {
 arrow::Status BroughtFiles::AddOverlay(const std::string& overlay) {
   ARROW_ASSIGN_OR_RAISE(const auto file, table::OverlayFile(overlay, {"a DataOverlay operation"}));
   return AddDataFile(file);
-}
-
-arrow::Status BroughtFiles::AddIndex(const std::string& message) {
-  ARROW_ASSIGN_OR_RAISE(const auto entry,
-                        wire::ParseIndexEntry(wire::AsBytes(message), {"a CreateIndex operation"}));
-  return AddFolder(FileKind::kIndex, table::UuidText(entry.uuid), entry.base_id);
 }
 
 arrow::Status BroughtFiles::AddFile(FileKind kind, const std::string& name,

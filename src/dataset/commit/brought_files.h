@@ -38,7 +38,6 @@ class BroughtFiles {
   arrow::Status AddFragment(const wire::DataFragment& fragment);
   arrow::Status AddDataFile(const wire::DataFile& file);
   arrow::Status AddOverlay(const std::string& overlay);
-  arrow::Status AddIndex(const std::string& message);
   arrow::Status AddFile(table::FileKind kind, const std::string& name,
                         std::optional<uint32_t> base_id);
   arrow::Status AddFolder(table::FileKind kind, const std::string& name,

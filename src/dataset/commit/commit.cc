@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/commit/operation_conversion.h"
 #include "dataset/commit/verb.h"
 #include "dataset/commit/written_for.h"
 #include "dataset/handle/dataset_state.h"
@@ -44,7 +43,7 @@ arrow::Result<table::CommitOptions> OptionsOf(const Transaction& transaction,
   return commit;
 }
 
-arrow::Result<table::Operation> OperationOf(const Transaction& transaction) {
+arrow::Result<Operation> OperationOf(const Transaction& transaction) {
   if (!transaction.operation) {
     return InvalidInput("transaction {} has no operation that this version of glaive knows",
                         transaction.uuid);
@@ -54,15 +53,15 @@ arrow::Result<table::Operation> OperationOf(const Transaction& transaction) {
   if (!transaction.read_version && !needs_none) {
     return InvalidInput("read_version is required for all operations except Overwrite and Restore");
   }
-  return dataset::ToTable(*transaction.operation);
+  return *transaction.operation;
 }
 
 // A table of the files' own version. Those of one table may differ, and then the first counts.
 arrow::Result<Dataset> CreateFrom(table::TableLocation location, table::Overwrite overwrite,
                                   const VersionOptions& options, table::CommitOptions commit,
                                   const std::shared_ptr<Session>& session) {
-  if (!overwrite.fragments.empty() && !overwrite.fragments.front().files.empty()) {
-    const wire::DataFile& file = overwrite.fragments.front().files.front();
+  if (!overwrite.fragments.empty() && !overwrite.fragments.front().files().empty()) {
+    const DataFileInfo& file = overwrite.fragments.front().files().front();
     commit.data_file_version =
         wire::FileVersionOf(file.file_major_version, file.file_minor_version);
   }
@@ -74,7 +73,7 @@ arrow::Result<Dataset> CreateFrom(table::TableLocation location, table::Overwrit
 
 arrow::Result<Dataset> Commit(const Dataset& dataset, const Transaction& transaction,
                               const CommitOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(table::Operation operation, OperationOf(transaction));
+  ARROW_ASSIGN_OR_RAISE(Operation operation, OperationOf(transaction));
   ARROW_ASSIGN_OR_RAISE(table::CommitOptions commit, OptionsOf(transaction, options));
   const uint64_t read_version = transaction.read_version.value_or(0);
   Dataset base = dataset;
@@ -94,7 +93,7 @@ arrow::Result<Dataset> Commit(std::string_view uri, const Transaction& transacti
   const auto dataset = Dataset::Open(uri, {.session = session});
   if (dataset.ok()) return Commit(*dataset, transaction, options);
   if (KindOf(dataset.status()) != ErrorKind::kNotFound) return dataset.status();
-  ARROW_ASSIGN_OR_RAISE(table::Operation operation, OperationOf(transaction));
+  ARROW_ASSIGN_OR_RAISE(Operation operation, OperationOf(transaction));
   auto* overwrite = std::get_if<table::Overwrite>(&operation);
   // Fragments that were written for a table are not the beginning of another.
   if (overwrite == nullptr || dataset::RemembersTarget(*transaction.operation)) {

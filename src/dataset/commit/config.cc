@@ -6,15 +6,10 @@
 
 #include "core/error.h"
 #include "dataset/commit/verb.h"
-#include "dataset/handle/base_list.h"
 #include "dataset/handle/dataset_state.h"
 
 namespace glaive {
 namespace {
-
-table::UpdateMap ToUpdate(const MetadataEdit& edit) {
-  return {.entries = edit.entries, .replace = edit.replace};
-}
 
 const wire::Field* FindField(const std::vector<wire::Field>& fields, std::string_view path) {
   const auto named = std::ranges::find(fields, path, &wire::Field::name);
@@ -29,20 +24,20 @@ const wire::Field* FindField(const std::vector<wire::Field>& fields, std::string
 
 arrow::Result<Dataset> UpdateConfig(const Dataset& dataset, const MetadataEdit& edit,
                                     const VersionOptions& options) {
-  return dataset::CommitVerb(dataset::PlaceOf(dataset),
-                             table::UpdateConfig{.config = ToUpdate(edit)}, options);
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), table::UpdateConfig{.config = edit},
+                             options);
 }
 
 arrow::Result<Dataset> UpdateTableMetadata(const Dataset& dataset, const MetadataEdit& edit,
                                            const VersionOptions& options) {
-  return dataset::CommitVerb(dataset::PlaceOf(dataset),
-                             table::UpdateConfig{.table_metadata = ToUpdate(edit)}, options);
+  return dataset::CommitVerb(dataset::PlaceOf(dataset), table::UpdateConfig{.table_metadata = edit},
+                             options);
 }
 
 arrow::Result<Dataset> UpdateSchemaMetadata(const Dataset& dataset, const MetadataEdit& edit,
                                             const VersionOptions& options) {
   return dataset::CommitVerb(dataset::PlaceOf(dataset),
-                             table::UpdateConfig{.schema_metadata = ToUpdate(edit)}, options);
+                             table::UpdateConfig{.schema_metadata = edit}, options);
 }
 
 arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
@@ -52,23 +47,19 @@ arrow::Result<Dataset> UpdateFieldMetadata(const Dataset& dataset,
   for (const auto& [path, edit] : edits) {
     const wire::Field* const field = FindField(StateOf(dataset)->manifest->schema.fields, path);
     if (field == nullptr) return InvalidInput("Field '{}' does not exist in the dataset", path);
-    update.field_metadata[field->id] = ToUpdate(edit);
+    update.field_metadata[field->id] = edit;
   }
   return dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(update), options);
 }
 
 std::vector<DatasetBasePath> BasePaths(const Dataset& dataset) {
-  std::vector<DatasetBasePath> bases;
-  for (const table::BasePath& base : StateOf(dataset)->manifest->base_paths) {
-    bases.push_back({base.id, base.name, base.is_dataset_root, base.path});
-  }
-  return bases;
+  return StateOf(dataset)->manifest->base_paths;
 }
 
 arrow::Result<Dataset> AddBases(const Dataset& dataset, std::span<const DatasetBasePath> bases,
                                 const VersionOptions& options) {
   return dataset::CommitVerb(dataset::PlaceOf(dataset),
-                             table::UpdateBases{.new_bases = dataset::ToTableBases(bases)},
+                             table::UpdateBases{.new_bases = {bases.begin(), bases.end()}},
                              options);
 }
 

@@ -36,18 +36,18 @@ void CollectPaths(const std::vector<wire::Field>& fields, const std::string& pre
 }
 
 IndexSegment SegmentOf(const table::Index& index, const table::FragmentTable& fragments) {
-  const wire::IndexEntry& entry = index.entry;
-  IndexSegment segment = {.uuid = table::UuidText(entry.uuid),
+  const IndexMetadata& entry = index.entry;
+  IndexSegment segment = {.uuid = entry.uuid,
                           .dataset_version = entry.dataset_version,
-                          .format_version = entry.index_version,
+                          .format_version = entry.index_version.value_or(0),
                           .created_at_ms = entry.created_at_ms,
                           .base_id = entry.base_id};
   if (index.covered) segment.fragment_ids = table::FragmentsIn(fragments, index.covered->ranges());
-  for (const wire::IndexFile& file : entry.files) {
+  for (const IndexMetadata::File& file : entry.files) {
     segment.size_bytes = segment.size_bytes.value_or(0) + file.size_bytes;
   }
   const auto num_keys =
-      entry.fields.size() - std::min<size_t>(entry.num_covering_fields, entry.fields.size());
+      entry.fields.size() - std::min<size_t>(entry.covering_fields.size(), entry.fields.size());
   segment.covering_fields.assign(entry.fields.begin() + static_cast<ptrdiff_t>(num_keys),
                                  entry.fields.end());
   return segment;
@@ -84,7 +84,7 @@ arrow::Result<std::vector<Index>> ListIndices(const Dataset& dataset) {
     Index& index = by_name[entry.entry.name];
     if (index.segments.empty()) {
       index.name = entry.entry.name;
-      index.type_url = entry.entry.details_type_url;
+      index.type_url = wire::TypeOf(entry.entry);
       index.type = TypeName(index.type_url);
       index.field_ids = entry.entry.fields;
       for (const int32_t id : entry.entry.fields) {
@@ -109,7 +109,7 @@ arrow::Result<Dataset> DropIndex(const Dataset& dataset, std::string_view name,
                                                                  {state.manifest->path}));
   table::CreateIndex change;
   for (const table::Index& index : list.indices()) {
-    if (index.entry.name == name) change.removed_indices.push_back(index.message);
+    if (index.entry.name == name) change.removed_indices.push_back(index.entry);
   }
   if (change.removed_indices.empty()) {
     return NotFound("index '{}' is not in version {}", name, dataset.version());

@@ -1,20 +1,33 @@
 #include <ranges>
 #include <utility>
 
-#include "dataset/commit/operation_conversion.h"
 #include "dataset/handle/dataset_state.h"
 #include "glaive/commit.h"
+#include "table/manifest/table_schema.h"
+#include "table/operation/operation.h"
 #include "table/versions/versions.h"
 
 namespace glaive {
 namespace {
 
+// Users see schemas as Arrow has them.
+constexpr auto ShowSchema = [](auto& operation) -> arrow::Status {
+  if constexpr (requires { operation.schema; }) {
+    return table::MakeTableSchema(StateOf(operation.schema)->schema).Value(&operation.schema);
+  }
+  return arrow::Status::OK();
+};
+
 arrow::Result<std::optional<Transaction>> Read(const table::TableLocation& location,
                                                const table::VersionEntry& entry) {
-  ARROW_ASSIGN_OR_RAISE(const auto transaction, table::ReadTransaction(location, entry));
+  ARROW_ASSIGN_OR_RAISE(auto transaction, table::ReadTransaction(location, entry));
   if (!transaction) return std::nullopt;
-  ARROW_ASSIGN_OR_RAISE(Transaction converted, dataset::FromTable(*transaction));
-  return converted;
+  Transaction read{.read_version = transaction->read_version,
+                   .operation = std::move(transaction->operation),
+                   .uuid = std::move(transaction->uuid),
+                   .properties = std::move(transaction->properties)};
+  if (read.operation) ARROW_RETURN_NOT_OK(std::visit(ShowSchema, *read.operation));
+  return read;
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ arrow::Result<Dataset> Restore(const Dataset& dataset, const VersionOptions& opt
   // What was committed since the version was made is what is to be undone, not a conflict.
   ARROW_ASSIGN_OR_RAISE(auto latest, StateOf(*state.session)->LatestManifest(state.location));
   ARROW_RETURN_NOT_OK(CheckHandle(dataset));
-  return dataset::CommitVerb({state.location, std::move(latest), state.session},
-                             table::Restore{dataset.version(), state.manifest}, options);
+  return dataset::CommitVerb(
+      {state.location, std::move(latest), state.session},
+      table::Change(table::Restore{dataset.version()}, {.content = state.manifest}), options);
 }
 
 }  // namespace glaive

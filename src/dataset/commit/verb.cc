@@ -21,24 +21,24 @@ arrow::Status CleanUpAfter(const table::TableLocation& table, const table::Manif
   return CleanUpFrom(dataset, made->version - 1, *options).status();
 }
 
-arrow::Result<table::ManifestPtr> Create(const table::TableLocation& table,
-                                         table::Operation operation,
+arrow::Result<table::ManifestPtr> Create(const table::TableLocation& table, table::Change change,
                                          const table::CommitOptions& options) {
-  auto* const overwrite = std::get_if<table::Overwrite>(&operation);
-  if (overwrite == nullptr) return Internal("only an overwrite makes a table");
-  return table::CommitCreate(table, std::move(*overwrite), options);
+  if (!std::holds_alternative<table::Overwrite>(change.operation)) {
+    return Internal("only an overwrite makes a table");
+  }
+  return table::CommitCreate(table, std::move(change), options);
 }
 
 // An operation that is made for each version that it meets may bring other files each time.
-table::MakeOperation Durable(table::MakeOperation make, const table::TableLocation& table,
-                             BroughtFiles& brought, table::Durability durability) {
+table::MakeChange Durable(table::MakeChange make, const table::TableLocation& table,
+                          BroughtFiles& brought, table::Durability durability) {
   return [=, make = std::move(make),
-          &brought](const table::ManifestPtr& latest) -> arrow::Result<table::Operation> {
-    ARROW_ASSIGN_OR_RAISE(table::Operation operation, make(latest));
-    ARROW_RETURN_NOT_OK(brought.Add(operation, latest));
+          &brought](const table::ManifestPtr& latest) -> arrow::Result<table::Change> {
+    ARROW_ASSIGN_OR_RAISE(table::Change change, make(latest));
+    ARROW_RETURN_NOT_OK(brought.Add(change.operation, latest));
     ARROW_ASSIGN_OR_RAISE(const auto paths, brought.Take());
     ARROW_RETURN_NOT_OK(table::SyncFiles(table, durability, paths));
-    return operation;
+    return change;
   };
 }
 
@@ -47,9 +47,9 @@ arrow::Status MakeDurable(const CommitPlace& place, Change& change, BroughtFiles
                           table::CommitOptions& options) {
   if (options.durability == table::Durability::kNone) return arrow::Status::OK();
   brought.AddPaths(options.files_to_sync);
-  if (const auto* const operation = std::get_if<table::Operation>(&change)) {
-    ARROW_RETURN_NOT_OK(brought.Add(*operation, place.base));
-  } else if (auto* const make = std::get_if<table::MakeOperation>(&change)) {
+  if (const auto* const made = std::get_if<table::Change>(&change)) {
+    ARROW_RETURN_NOT_OK(brought.Add(made->operation, place.base));
+  } else if (auto* const make = std::get_if<table::MakeChange>(&change)) {
     *make = Durable(std::move(*make), place.table, brought, options.durability);
   }
   return brought.Take().Value(&options.files_to_sync);
@@ -71,14 +71,14 @@ arrow::Result<table::ManifestPtr> Publish(const CommitPlace& place, Change chang
   BroughtFiles brought(place.table);
   ARROW_RETURN_NOT_OK(MakeDurable(place, change, brought, options));
   const table::Match cases{
-      [&](table::Operation& operation) {
-        if (place.base == nullptr) return Create(place.table, std::move(operation), options);
-        auto* const restore = std::get_if<table::Restore>(&operation);
+      [&](table::Change& made) {
+        if (place.base == nullptr) return Create(place.table, std::move(made), options);
+        const auto* const restore = std::get_if<table::Restore>(&made.operation);
         return restore != nullptr && !options.detached
-                   ? CommitRestore(place.table, place.base, std::move(*restore), options)
-                   : table::Commit(place.table, place.base, std::move(operation), options);
+                   ? CommitRestore(place.table, place.base, *restore, made.hints.content, options)
+                   : table::Commit(place.table, place.base, std::move(made), options);
       },
-      [&](table::MakeOperation& make) {
+      [&](table::MakeChange& make) {
         return table::Commit(place.table, place.base, std::move(make), options);
       },
       [&](CloneOf& clone) {

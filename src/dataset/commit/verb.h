@@ -20,7 +20,7 @@ struct CloneOf {
 };
 
 // What a verb publishes.
-using Change = std::variant<table::Operation, table::MakeOperation, CloneOf>;
+using Change = std::variant<table::Change, table::MakeChange, CloneOf>;
 
 // What it is published onto.
 struct CommitPlace {

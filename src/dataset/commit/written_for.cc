@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/handle/table_identity.h"
 #include "dataset/refs/files.h"
 #include "table/operation/operation.h"
@@ -39,7 +38,7 @@ using Targets = std::map<std::pair<uint64_t, std::string>, std::string>;
 Targets TargetsOf(const Operation& operation) {
   Targets targets;
   VisitNewFragments(operation, [&](const std::vector<FragmentMetadata>& fragments) {
-    const TableIdentity* previous = nullptr;  // mostly all are written for one
+    const WrittenFor* previous = nullptr;  // mostly all are written for one
     for (const FragmentMetadata& fragment : fragments) {
       const auto& target = StateOf(fragment)->written_for;
       if (!target || (previous != nullptr && *target == *previous)) continue;

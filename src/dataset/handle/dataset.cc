@@ -5,9 +5,10 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/handle/storage_version.h"
+#include "table/manifest/fragment_metadata.h"
+#include "table/manifest/table_schema.h"
 #include "table/versions/not_found.h"
 #include "wire/schema.h"
 
@@ -109,7 +110,7 @@ arrow::Result<std::vector<FragmentMetadata>> Dataset::Fragments() const {
   fragments.reserve(num_fragments());
   ARROW_RETURN_NOT_OK(state_->manifest->fragments.Visit([&](const table::Fragment& fragment) {
     ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed, fragment.Parse());
-    fragments.push_back(dataset::MakeFragmentMetadata(std::move(parsed)));
+    fragments.push_back(table::MakeFragmentMetadata(std::move(parsed)));
     return arrow::Status::OK();
   }));
   return fragments;
@@ -119,7 +120,7 @@ arrow::Result<std::optional<FragmentMetadata>> Dataset::GetFragment(uint64_t id)
   const auto fragment = state_->manifest->fragments.Find(id);
   if (!fragment) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed, fragment->Parse());
-  return dataset::MakeFragmentMetadata(std::move(parsed));
+  return table::MakeFragmentMetadata(std::move(parsed));
 }
 
 arrow::Result<Dataset> Dataset::Checkout(uint64_t version) const {
@@ -151,6 +152,12 @@ uint64_t CountSmallFragments(const Dataset& dataset, uint64_t min_rows) {
   return small;
 }
 
+arrow::Result<TableSchema> SchemaOf(const Dataset& dataset) {
+  return table::MakeTableSchema(StateOf(dataset)->manifest->schema);
+}
+
+int32_t MaxFieldId(const Dataset& dataset) { return StateOf(dataset)->manifest->MaxFieldId(); }
+
 std::vector<uint64_t> FragmentIds(const Dataset& dataset) {
   return StateOf(dataset)->manifest->fragments.Ids();
 }
@@ -168,7 +175,7 @@ arrow::Result<FragmentMetadata> FragmentAt(const Dataset& dataset, uint64_t posi
   }
   const table::FragmentTable& fragments = StateOf(dataset)->manifest->fragments;
   ARROW_ASSIGN_OR_RAISE(wire::DataFragment parsed, fragments.At(position).Parse());
-  return dataset::MakeFragmentMetadata(std::move(parsed));
+  return table::MakeFragmentMetadata(std::move(parsed));
 }
 
 }  // namespace glaive

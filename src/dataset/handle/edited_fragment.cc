@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
+#include "table/manifest/fragment_metadata.h"
 
 namespace glaive::dataset {
 

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "dataset/handle/fragment_conversion.h"
-#include "dataset/handle/fragment_state.h"
-#include "table/rows/deletion_vector.h"
+#include "table/manifest/fragment_metadata.h"
+#include "wire/fields.h"
+#include "wire/fragment.h"
+#include "wire/overlay.h"
 #include "wire/relative_path.h"
 
 namespace glaive {
@@ -50,12 +51,19 @@ Json ToJson(const wire::DataFile& file) {
 
 // What cannot be read is told by what reads the fragment's rows; here it shows as no overlay.
 Json OverlayJson(const std::string& message) {
-  const auto overlay = dataset::OverlayInfoOf(message);
+  const auto overlay = wire::ParseOverlay(wire::AsBytes(message), {"(overlay)"});
   if (!overlay.ok()) return nullptr;
+  Json lists = Json::array();
+  for (const std::string& bitmap : overlay->offset_bitmaps) {
+    const auto offsets = ReadBitmap(bitmap);
+    if (!offsets.ok()) return nullptr;
+    lists.push_back(*offsets);
+  }
+  const uint64_t version = overlay->committed_version;
   Json json;
-  json["data_file"] = ToJson(dataset::WireOf(overlay->data_file));
-  json["offsets"] = overlay->per_field ? Json(overlay->offsets) : Json(overlay->offsets.front());
-  json["committed_version"] = OrNull(overlay->committed_version);
+  json["data_file"] = ToJson(overlay->data_file);
+  json["offsets"] = overlay->per_field ? lists : lists.front();
+  json["committed_version"] = version != 0 ? Json(version) : Json(nullptr);
   return json;
 }
 
@@ -159,11 +167,12 @@ wire::DataFile DataFileFrom(const Json& json) {
   return file;
 }
 
-std::vector<uint32_t> Offsets(const Json& json) {
+std::string Offsets(const Json& json) {
   std::vector<uint32_t> offsets;
   for (const Json& offset : json) offsets.push_back(Integer<uint32_t>(offset, "an offset"));
-  std::ranges::sort(offsets);
-  return offsets;
+  const auto bitmap = MakeBitmap(std::move(offsets));
+  if (!bitmap.ok()) throw BadJson("'offsets': " + bitmap.status().message());
+  return *bitmap;
 }
 
 // A list of offsets for all fields, or a list of such lists.
@@ -173,17 +182,18 @@ std::string OverlayFrom(const Json& json) {
   const Json* offsets = FindValue(json, "offsets");
   if (file == nullptr) throw BadJson("an overlay has no 'data_file'");
   if (offsets == nullptr || !offsets->is_array()) throw BadJson("'offsets' is not a list");
-  OverlayFile overlay{.data_file = dataset::InfoOf(DataFileFrom(*file))};
+  OverlayFile overlay{.data_file = DataFileFrom(*file)};
   overlay.per_field = !offsets->empty() && offsets->front().is_array();
   if (overlay.per_field) {
-    for (const Json& list : *offsets) overlay.offsets.push_back(Offsets(list));
+    for (const Json& list : *offsets) overlay.offset_bitmaps.push_back(Offsets(list));
   } else {
-    overlay.offsets.push_back(Offsets(*offsets));
+    overlay.offset_bitmaps.push_back(Offsets(*offsets));
   }
-  overlay.committed_version = OptionalInteger<uint64_t>(json, "committed_version");
-  const auto message = dataset::OverlayMessageOf(overlay);
-  if (!message.ok()) throw BadJson(message.status().message());
-  return *message;
+  overlay.committed_version = OptionalInteger<uint64_t>(json, "committed_version").value_or(0);
+  if (overlay.per_field && overlay.offset_bitmaps.size() != overlay.data_file.fields.size()) {
+    throw BadJson("'offsets' are not those of each field");
+  }
+  return wire::Serialize(overlay);
 }
 
 wire::DeletionFile DeletionFileFrom(const Json& json) {
@@ -240,12 +250,11 @@ wire::DataFragment FragmentFrom(const Json& json) {
   return fragment;
 }
 
-std::optional<dataset::TableIdentity> WrittenForFrom(const Json& json) {
+std::optional<WrittenFor> WrittenForFrom(const Json& json) {
   const Json* value = FindValue(json, kWrittenFor);
   if (value == nullptr) return std::nullopt;
   if (!value->is_object()) throw BadJson("'written_for' is not an object");
-  return dataset::TableIdentity{IntegerAt<uint64_t>(*value, "version"),
-                                StringAt(*value, "transaction")};
+  return WrittenFor{IntegerAt<uint64_t>(*value, "version"), StringAt(*value, "transaction")};
 }
 
 }  // namespace
@@ -254,7 +263,7 @@ arrow::Result<FragmentMetadata> FragmentMetadata::FromJson(std::string_view json
   try {
     const Json parsed = Json::parse(json);
     wire::DataFragment fragment = FragmentFrom(parsed);
-    return dataset::MakeFragmentMetadata(std::move(fragment), WrittenForFrom(parsed));
+    return table::MakeFragmentMetadata(std::move(fragment), WrittenForFrom(parsed));
   } catch (const std::exception& error) {
     return InvalidInput("not the metadata of a fragment: {}", error.what());
   }
@@ -277,66 +286,11 @@ std::string FragmentMetadata::ToJson() const {
   json["created_at_version_meta"] = glaive::ToJson(fragment.created_at_versions, kRowVersionArms);
   json["last_updated_at_version_meta"] =
       glaive::ToJson(fragment.last_updated_at_versions, kRowVersionArms);
-  if (const auto& target = state_->written_for) {
+  if (const auto target = written_for()) {
     json[kWrittenFor] = {{"version", target->version}, {"transaction", target->transaction}};
   }
   // A path that is no UTF-8 cannot be JSON; what is replaced shows that.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-uint64_t FragmentMetadata::id() const { return state_->fragment.id; }
-
-uint64_t FragmentMetadata::physical_rows() const { return state_->fragment.physical_rows; }
-
-uint64_t FragmentMetadata::num_deletions() const {
-  // Of rows that are not counted none is: see RowsOfFragment.
-  const auto& file = state_->fragment.deletion_file;
-  return file ? std::min(file->num_deleted_rows, state_->fragment.physical_rows) : 0;
-}
-
-std::vector<DataFileInfo> FragmentMetadata::files() const {
-  std::vector<DataFileInfo> files;
-  for (const wire::DataFile& file : state_->fragment.files) files.push_back(dataset::InfoOf(file));
-  return files;
-}
-
-arrow::Result<std::vector<OverlayFile>> FragmentMetadata::overlays() const {
-  std::vector<OverlayFile> overlays;
-  for (const std::string& message : state_->fragment.overlays) {
-    ARROW_ASSIGN_OR_RAISE(auto overlay, dataset::OverlayInfoOf(message));
-    overlays.push_back(std::move(overlay));
-  }
-  return overlays;
-}
-
-std::optional<DeletionFileInfo> FragmentMetadata::deletion_file() const {
-  const auto& file = state_->fragment.deletion_file;
-  if (!file) return std::nullopt;
-  DeletionFileInfo info{file->read_version, file->id,
-                        file->file_type == wire::DeletionFileType::kBitmap};
-  if (file->num_deleted_rows != 0) info.num_deleted_rows = file->num_deleted_rows;
-  info.base_id = file->base_id;
-  info.path = table::DeletionFilePath(id(), *file);
-  return info;
-}
-
-std::optional<WrittenFor> FragmentMetadata::written_for() const {
-  const auto& target = state_->written_for;
-  if (!target) return std::nullopt;
-  return WrittenFor{.version = target->version, .transaction = target->transaction};
-}
-
-bool FragmentMetadata::has_files_only() const {
-  const wire::DataFragment& fragment = state_->fragment;
-  const auto absent = [](const wire::RowSequence& sequence) {
-    return std::holds_alternative<std::monostate>(sequence);
-  };
-  return !fragment.deletion_file && fragment.overlays.empty() && absent(fragment.row_ids) &&
-         absent(fragment.created_at_versions) && absent(fragment.last_updated_at_versions);
-}
-
-bool FragmentMetadata::operator==(const FragmentMetadata& other) const {
-  return state_->fragment == other.state_->fragment;
 }
 
 }  // namespace glaive

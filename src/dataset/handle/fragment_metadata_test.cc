@@ -32,7 +32,7 @@ TEST(FragmentMetadataTest, PylancesJsonIsReadAndWritten) {
   ASSERT_EQ(metadata.files().size(), 2);
   EXPECT_EQ(metadata.files()[0].file_size_bytes, 1285);
   EXPECT_EQ(metadata.files()[0].base_id, std::nullopt);
-  EXPECT_EQ(metadata.files()[1].file_size_bytes, std::nullopt);
+  EXPECT_EQ(metadata.files()[1].file_size_bytes, 0);
   EXPECT_EQ(metadata.files()[1].base_id, 0);
   EXPECT_EQ(metadata.deletion_file()->path, "_deletions/7-1-9251405872784938700.bin");
 }

@@ -5,19 +5,15 @@
 
 #include <arrow/result.h>
 
+#include "glaive/metadata.h"
 #include "table/manifest/location.h"
 #include "table/manifest/manifest.h"
 
 namespace glaive::dataset {
 
 // A version by what made it, not by its number alone: a table that was removed and made anew at the
-// same place has other transactions under the same numbers.
-struct TableIdentity {
-  uint64_t version = 0;
-  std::string transaction;  // its uuid, or a stand-in where the version does not say; never empty
-
-  bool operator==(const TableIdentity&) const = default;
-};
+// same place has other transactions under the same numbers. Its `transaction` is never empty.
+using TableIdentity = WrittenFor;
 
 // Whether the two are one version of one table, read twice.
 bool IsSameVersion(const table::Manifest& one, const table::Manifest& other);

@@ -113,8 +113,7 @@ class Validator {
         wire::AsBytes(manifest().index_section), Where(), "IndexSection",
         [&](const wire::FieldView& field) -> arrow::Status {
           if (field.key() != wire::Bytes(kIndices)) return arrow::Status::OK();
-          ARROW_ASSIGN_OR_RAISE(const auto entry,
-                                wire::ParseIndexEntry(field.payload, field.where));
+          ARROW_ASSIGN_OR_RAISE(const auto entry, wire::ParseIndex(field.payload, field.where));
           if (!uuids.insert(entry.uuid).second) {
             return Corrupt(Where(), "index '{}' is listed twice with one id", entry.name);
           }

@@ -252,13 +252,7 @@ std::string WriteTarget::data_storage_version() const {
 bool WriteTarget::has_stable_row_ids() const { return state_->has_stable_row_ids; }
 const std::map<std::string, std::string>& WriteTarget::config() const { return state_->config; }
 
-std::vector<DatasetBasePath> WriteTarget::bases() const {
-  std::vector<DatasetBasePath> bases;
-  for (const table::BasePath& base : state_->base_paths) {
-    bases.push_back({base.id, base.name, base.is_dataset_root, base.path});
-  }
-  return bases;
-}
+std::vector<DatasetBasePath> WriteTarget::bases() const { return state_->base_paths; }
 
 bool WriteTarget::operator==(const WriteTarget& other) const {
   return state_->uri == other.state_->uri && state_->identity == other.state_->identity;

@@ -229,7 +229,7 @@ TEST_F(WriteTargetTest, AnotherTableInItsPlaceIsNotWrittenTo) {
   EXPECT_THAT(CommitBatch(kUri, std::vector{transaction}), refused);
   EXPECT_FALSE(IsRetryable(Commit(kUri, transaction).status()));
   const auto schema = TableSchema::FromArrow(*target.schema()).ValueOrDie();
-  const Transaction overwrite = {.operation = operation::Overwrite{schema, after, {}, {}}};
+  const Transaction overwrite = {.operation = operation::Overwrite{after, schema, {}, {}}};
   EXPECT_THAT(Commit(kUri, overwrite), refused);
   EXPECT_EQ(Open().version(), 1u);
 

@@ -187,11 +187,12 @@ class MergeAttempt {
     std::ranges::merge(moved, deleted_, std::back_inserter(hidden_rows));
     ARROW_ASSIGN_OR_RAISE(HiddenRows hidden, HideRows(snapshot_, hidden_rows));
     written.files.Take(hidden.files);
-    table::Update operation{.removed_fragment_ids = std::move(hidden.removed_fragment_ids),
-                            .updated_fragments = std::move(hidden.updated_fragments),
-                            .new_fragments = std::move(written.fragments),
-                            .inserted_rows = std::move(keys),
-                            .affected_rows = std::move(hidden_rows)};
+    table::Update operation{
+        .removed_fragment_ids = std::move(hidden.removed_fragment_ids),
+        .updated_fragments = table::FragmentsOf(std::move(hidden.updated_fragments)),
+        .new_fragments = table::FragmentsOf(std::move(written.fragments)),
+        .inserted_rows = std::move(keys),
+        .affected_rows = std::move(hidden_rows)};
     CollectIds(manifest.schema.fields, &operation.fields_for_preserving_frag_bitmap);
     return StagedMerge{.operation = std::move(operation),
                        .files = std::move(written.files),

@@ -5,7 +5,6 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
-#include "dataset/commit/operation_conversion.h"
 #include "dataset/commit/retry.h"
 #include "dataset/commit/verb.h"
 #include "dataset/handle/dataset_state.h"
@@ -54,8 +53,7 @@ arrow::Result<StagedMergeInsert> StageMergeInsert(const Dataset& dataset,
                                            .properties = dataset::PropertiesOf(options.version)},
                            .stats = staged.stats};
   result.stats.num_attempts = 1;
-  ARROW_ASSIGN_OR_RAISE(result.transaction.operation,
-                        dataset::FromTable(table::Operation(std::move(staged.operation))));
+  result.transaction.operation = std::move(staged.operation);
   ARROW_RETURN_NOT_OK(dataset::HandOver(*StateOf(dataset)->location.store, staged.files,
                                         options.version.durability));
   return result;

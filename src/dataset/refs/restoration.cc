@@ -18,23 +18,28 @@ namespace {
 // this look, and one that comes later sees the pin, or else what was published.
 class Restoration {
  public:
-  Restoration(const table::TableLocation& table, table::ManifestPtr base, table::Restore restore)
-      : table_(table), checked_(std::move(base)), restore_(std::move(restore)), pins_(table) {}
+  Restoration(const table::TableLocation& table, table::ManifestPtr base, table::Restore restore,
+              table::ManifestPtr content)
+      : table_(table),
+        checked_(std::move(base)),
+        restore_(restore),
+        content_(std::move(content)),
+        pins_(table) {}
 
-  arrow::Result<table::Operation> Make(const table::ManifestPtr& latest) {
-    ARROW_RETURN_NOT_OK(CheckWritable(*restore_.content));
+  arrow::Result<table::Change> Make(const table::ManifestPtr& latest) {
+    ARROW_RETURN_NOT_OK(CheckWritable(*content_));
     ARROW_RETURN_NOT_OK(CheckUpTo(latest));
     // Detached versions are never taken.
     if (!table::IsDetached(restore_.version)) {
-      ARROW_RETURN_NOT_OK(pins_.Put({.version = restore_.version, .path = restore_.content->path},
-                                    latest->version + 1));
+      ARROW_RETURN_NOT_OK(
+          pins_.Put({.version = restore_.version, .path = content_->path}, latest->version + 1));
     }
-    ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(table_, *restore_.content));
+    ARROW_ASSIGN_OR_RAISE(const bool is_there, table::IsStillThere(table_, *content_));
     if (!is_there) {
       return CommitConflict(Retry::kYes, restore_.version,
                             "a clean-up took that version before it was restored");
     }
-    return restore_;
+    return table::Change(restore_, {.content = content_});
   }
 
   void LeavePins() { pins_.Leave(); }
@@ -68,6 +73,7 @@ class Restoration {
   const table::TableLocation& table_;
   table::ManifestPtr checked_;
   const table::Restore restore_;
+  const table::ManifestPtr content_;  // of the version that comes back
   Pins pins_;
 };
 
@@ -75,12 +81,12 @@ class Restoration {
 
 arrow::Result<table::ManifestPtr> CommitRestore(const table::TableLocation& table,
                                                 const table::ManifestPtr& base,
-                                                table::Restore restore,
+                                                table::Restore restore, table::ManifestPtr content,
                                                 const table::CommitOptions& options) {
-  if (restore.content == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(restore.content, table::ReadManifest(table, restore.version));
+  if (content == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(content, table::ReadManifest(table, restore.version));
   }
-  Restoration restoration(table, base, std::move(restore));
+  Restoration restoration(table, base, restore, std::move(content));
   auto made = table::Commit(
       table, base, [&](const table::ManifestPtr& latest) { return restoration.Make(latest); },
       options);

@@ -11,7 +11,7 @@ namespace glaive::dataset {
 // now, or a clean-up took it meanwhile.
 arrow::Result<table::ManifestPtr> CommitRestore(const table::TableLocation& table,
                                                 const table::ManifestPtr& base,
-                                                table::Restore restore,
+                                                table::Restore restore, table::ManifestPtr content,
                                                 const table::CommitOptions& options);
 
 }  // namespace glaive::dataset

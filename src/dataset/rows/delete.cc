@@ -38,10 +38,11 @@ class DeleteAttempt {
         Dataset after,
         dataset::CommitVerb(
             dataset::PlaceOf(dataset_),
-            table::Delete{.updated_fragments = std::move(hidden.updated_fragments),
-                          .deleted_fragment_ids = std::move(hidden.removed_fragment_ids),
-                          .predicate = predicate_text_,
-                          .affected_rows = std::move(rows_)},
+            table::Delete{
+                .updated_fragments = table::FragmentsOf(std::move(hidden.updated_fragments)),
+                .deleted_fragment_ids = std::move(hidden.removed_fragment_ids),
+                .predicate = predicate_text_,
+                .affected_rows = std::move(rows_)},
             options_.version, &hidden.files));
     return DeleteResult{std::move(after), num_deleted_rows};
   }

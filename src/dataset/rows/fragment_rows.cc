@@ -10,9 +10,9 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
-#include "dataset/handle/fragment_state.h"
 #include "glaive/columns.h"
 #include "read/snapshot.h"
+#include "table/manifest/fragment_metadata.h"
 #include "table/rows/deletion_vector.h"
 
 namespace glaive {
@@ -32,7 +32,7 @@ arrow::Result<std::optional<FragmentMetadata>> WithDeleted(const Dataset& datase
   }
   const table::DeletionVector deleted = before->Union(more);
   if (deleted.size() == rows) return std::nullopt;
-  if (deleted.size() == before->size()) return dataset::MakeFragmentMetadata(std::move(fragment));
+  if (deleted.size() == before->size()) return table::MakeFragmentMetadata(std::move(fragment));
   ARROW_ASSIGN_OR_RAISE(fragment.deletion_file,
                         table::WriteDeletionFile(snapshot.location, fragment.id,
                                                  snapshot.manifest->version, deleted));
@@ -41,7 +41,7 @@ arrow::Result<std::optional<FragmentMetadata>> WithDeleted(const Dataset& datase
   files.Add(snapshot.location.Path(table::DeletionFilePath(fragment.id, *fragment.deletion_file)));
   ARROW_RETURN_NOT_OK(
       dataset::HandOver(*StateOf(dataset)->location.store, files, options.durability));
-  return dataset::MakeFragmentMetadata(std::move(fragment));
+  return table::MakeFragmentMetadata(std::move(fragment));
 }
 
 }  // namespace

@@ -176,8 +176,8 @@ class UpdateAttempt {
     const uint64_t num_rows = rows_.size();
     table::Update operation{
         .removed_fragment_ids = std::move(hidden.removed_fragment_ids),
-        .updated_fragments = std::move(hidden.updated_fragments),
-        .new_fragments = std::move(written.fragments),
+        .updated_fragments = table::FragmentsOf(std::move(hidden.updated_fragments)),
+        .new_fragments = table::FragmentsOf(std::move(written.fragments)),
         .fields_for_preserving_frag_bitmap = updater.ChangedFields(snapshot_.manifest->schema),
         .affected_rows = std::move(rows_)};
     ARROW_ASSIGN_OR_RAISE(Dataset after,

@@ -79,8 +79,8 @@ arrow::Status RefuseIndex(const Dataset& dataset, const NearestQuery& nearest) {
   std::set<int32_t> ids = {field->id};
   for (const wire::Field& child : field->children) ids.insert(child.id);
   for (const table::Index& index : list.indices()) {
-    const bool is_vector = index.entry.details_type_url.find("Vector") != std::string::npos ||
-                           index.entry.details_type_url.empty();
+    const bool is_vector = wire::TypeOf(index.entry).find("Vector") != std::string_view::npos ||
+                           wire::TypeOf(index.entry).empty();
     if (is_vector && index.HasField(ids)) {
       return Unsupported(
           "approximate nearest by the index '{}' is not built; nearest with use_index=False is "

@@ -28,7 +28,9 @@ read::Snapshot SnapshotOf(table::Manifest manifest) {
 }
 
 table::Manifest Appended(const table::Manifest& manifest, std::string path) {
-  return table::Apply(manifest, table::Append{{NewFragment(std::move(path), 10)}}).ValueOrDie();
+  return table::Apply(manifest,
+                      table::Append{table::FragmentsOf({NewFragment(std::move(path), 10)})})
+      .ValueOrDie();
 }
 
 table::Manifest Empty() {
@@ -79,8 +81,9 @@ TEST(RowIdPlacesTest, ARowThatMovedHasTwoPlaces) {
   const table::Manifest before = Appended(Appended(Empty(), "f0"), "f1");
   wire::DataFragment updated = before.fragments.Find(0)->Parse().ValueOrDie();
   updated.deletion_file.emplace().num_deleted_rows = 2;
-  const table::Update update{.updated_fragments = {updated},
-                             .new_fragments = {NewFragment("moved", 2, {{8, 9}, {3, 4}})}};
+  const table::Update update{
+      .updated_fragments = table::FragmentsOf({updated}),
+      .new_fragments = table::FragmentsOf({NewFragment("moved", 2, {{8, 9}, {3, 4}})})};
   const auto snapshot = SnapshotOf(table::Apply(before, update).ValueOrDie());
   const auto places = RowIdPlaces::Advance(nullptr, snapshot).ValueOrDie();
   EXPECT_THAT(Find(*places, 3), UnorderedElementsAre(Pair(0, 3), Pair(2, 1)));

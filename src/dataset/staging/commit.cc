@@ -204,8 +204,7 @@ arrow::Result<Dataset> CommitColumns(const Dataset& dataset, std::span<const Sta
   for (const RowsRead& read : options.row_reads) fragments.insert(read.fragment_id);
   dataset::RowMoves moves(state.location, std::move(fragments));
   dataset::Pins pins(state.location);
-  table::MakeOperation make =
-      [&](const table::ManifestPtr& latest) -> arrow::Result<table::Operation> {
+  table::MakeChange make = [&](const table::ManifestPtr& latest) -> arrow::Result<table::Change> {
     ARROW_RETURN_NOT_OK(HoldFiles(state.location, staged, *latest, pins));
     return dataset::MakeColumnCommit(writes, reads, *latest, moves);
   };

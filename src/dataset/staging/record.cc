@@ -10,9 +10,9 @@
 
 #include "core/error.h"
 #include "core/xxhash64.h"
-#include "dataset/handle/schema_state.h"
 #include "dataset/staging/state.h"
 #include "glaive/staged_columns.h"
+#include "table/manifest/table_schema.h"
 #include "wire/fields.h"
 
 namespace glaive {
@@ -268,7 +268,7 @@ const std::string& StagedColumns::path() const { return state_->file.path; }
 uint64_t StagedColumns::size_bytes() const { return state_->file.file_size_bytes; }
 
 arrow::Result<TableSchema> StagedColumns::schema() const {
-  return dataset::MakeTableSchema(state_->schema);
+  return table::MakeTableSchema(state_->schema);
 }
 
 bool StagedColumns::operator==(const StagedColumns& other) const {

@@ -16,7 +16,6 @@
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
 #include "dataset/handle/edited_fragment.h"
-#include "dataset/handle/schema_state.h"
 #include "dataset/staging/binding.h"
 #include "dataset/staging/column_file.h"
 #include "dataset/staging/state.h"
@@ -24,6 +23,7 @@
 #include "dataset/write/input_stream.h"
 #include "glaive/schema.h"
 #include "glaive/staged_columns.h"
+#include "table/manifest/table_schema.h"
 
 namespace glaive {
 namespace {
@@ -199,7 +199,7 @@ arrow::Result<TableSchema> NewColumnSchema(const Dataset& dataset, const arrow::
   ARROW_ASSIGN_OR_RAISE(auto fields,
                         dataset::AddFields(manifest.schema, columns, manifest.MaxFieldId(),
                                            manifest.data_file_version));
-  return dataset::MakeTableSchema(std::move(fields.written));
+  return table::MakeTableSchema(std::move(fields.written));
 }
 
 arrow::Result<TableSchema> ColumnSchema(const Dataset& dataset, const arrow::Schema& columns) {
@@ -212,7 +212,7 @@ arrow::Result<TableSchema> ColumnSchema(const Dataset& dataset, const arrow::Sch
   wire::Schema fields;
   fields.fields = table.fields;
   std::erase_if(fields.fields, [&](const wire::Field& field) { return !ids.contains(field.id); });
-  return dataset::MakeTableSchema(std::move(fields));
+  return table::MakeTableSchema(std::move(fields));
 }
 
 arrow::Result<std::vector<StagedColumns>> StageColumns(const Dataset& dataset,

@@ -27,7 +27,7 @@ class ColumnCommit {
                const table::Manifest& latest, RowMoves& moves)
       : writes_(writes), reads_(reads), latest_(latest), moves_(moves), extension_(latest) {}
 
-  arrow::Result<table::Operation> Make() {
+  arrow::Result<table::Change> Make() {
     for (const ColumnWrite& write : writes_) ARROW_RETURN_NOT_OK(Add(*write.staged));
     for (const RowRead& read : reads_) ARROW_RETURN_NOT_OK(CheckRead(read));
     ARROW_RETURN_NOT_OK(CheckRows());
@@ -201,7 +201,7 @@ class ColumnCommit {
     });
   }
 
-  table::Operation Replacement() const {
+  table::Change Replacement() const {
     table::DataReplacement replacement;
     for (const auto& [id, target] : targets_) {
       replacement.replacements.push_back({id, target.staged.front()->file});
@@ -209,12 +209,10 @@ class ColumnCommit {
     return replacement;
   }
 
-  arrow::Result<table::Operation> Merge() {
+  arrow::Result<table::Change> Merge() {
     table::Merge merge{
-        .fragments = {},
-        .schema = extension_.schema(),
-        .preserves_nullability = !AnyRequired(extension_.schema().fields, latest_.MaxFieldId()),
-        .others = latest_.fragments};
+        .schema = table::WrapSchema(extension_.schema()),
+        .preserves_nullability = !AnyRequired(extension_.schema().fields, latest_.MaxFieldId())};
     for (auto& [id, target] : targets_) {
       for (const State* staged : target.staged) {
         AddFile(&target.fragment, staged->file);
@@ -222,9 +220,9 @@ class ColumnCommit {
         ARROW_RETURN_NOT_OK(
             table::HideOverlays(target.fragment, {fields.begin(), fields.end()}, {latest_.path}));
       }
-      merge.fragments.push_back(std::move(target.fragment));
+      merge.fragments.push_back(table::MakeFragmentMetadata(std::move(target.fragment)));
     }
-    return merge;
+    return table::Change(std::move(merge), {.others = latest_.fragments});
   }
 
   std::span<const ColumnWrite> writes_;
@@ -243,9 +241,9 @@ class ColumnCommit {
 
 }  // namespace
 
-arrow::Result<table::Operation> MakeColumnCommit(std::span<const ColumnWrite> writes,
-                                                 std::span<const RowRead> reads,
-                                                 const table::Manifest& latest, RowMoves& moves) {
+arrow::Result<table::Change> MakeColumnCommit(std::span<const ColumnWrite> writes,
+                                              std::span<const RowRead> reads,
+                                              const table::Manifest& latest, RowMoves& moves) {
   return ColumnCommit(writes, reads, latest, moves).Make();
 }
 

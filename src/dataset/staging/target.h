@@ -36,8 +36,8 @@ struct RowRead {
 // DataReplacement where one list of fields will do. Looks at the fragments that are written or
 // read, and at no other. `moves`, which has to know of those, is read as far as the manifest leaves
 // it open what became of rows.
-arrow::Result<table::Operation> MakeColumnCommit(std::span<const ColumnWrite> writes,
-                                                 std::span<const RowRead> reads,
-                                                 const table::Manifest& latest, RowMoves& moves);
+arrow::Result<table::Change> MakeColumnCommit(std::span<const ColumnWrite> writes,
+                                              std::span<const RowRead> reads,
+                                              const table::Manifest& latest, RowMoves& moves);
 
 }  // namespace glaive::dataset

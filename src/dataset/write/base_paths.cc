@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/handle/base_list.h"
 #include "io/object_store.h"
 
 namespace glaive::dataset {
@@ -15,7 +14,7 @@ using Target = std::optional<table::BasePath>;
 
 // Ids of bases that have none yet follow the highest there is.
 arrow::Result<std::vector<table::BasePath>> WithIds(const std::vector<DatasetBasePath>& given) {
-  std::vector<table::BasePath> bases = ToTableBases(given);
+  std::vector<table::BasePath> bases = given;
   uint32_t next_id = 1;
   for (table::BasePath& base : bases) {
     if (base.id == 0) base.id = next_id++;

@@ -22,7 +22,7 @@ class DatasetReader final : public dataset::SliceableReader {
     ARROW_ASSIGN_OR_RAISE(const auto fragments, dataset.Fragments());
     for (const FragmentMetadata& fragment : fragments) {
       uint64_t bytes = fragment.num_rows();  // at least, so that no row is for nothing
-      for (const DataFileInfo& file : fragment.files()) bytes += file.file_size_bytes.value_or(0);
+      for (const DataFileInfo& file : fragment.files()) bytes += file.file_size_bytes;
       reader->ids_.push_back(fragment.id());
       reader->first_rows_.push_back(reader->first_rows_.back() + fragment.num_rows());
       reader->bytes_.push_back(reader->bytes_.back() + bytes);

@@ -9,9 +9,9 @@
 #include <arrow/record_batch.h>
 
 #include "core/error.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/write/data_file_name.h"
 #include "dataset/write/summary.h"
+#include "table/manifest/fragment_metadata.h"
 #include "wire/file_version.h"
 
 namespace glaive::dataset {
@@ -131,7 +131,7 @@ arrow::Status FragmentWriter::OpenFile() {
                   .on_held = options_.on_held,
                   .executor = options_.executor}));
   if (!options_.events.begin) return arrow::Status::OK();
-  return options_.events.begin(MakeFragmentMetadata({}));
+  return options_.events.begin(table::MakeFragmentMetadata({}));
 }
 
 arrow::Status FragmentWriter::CloseFile() {
@@ -150,7 +150,7 @@ arrow::Status FragmentWriter::CloseFile() {
                  file = std::shared_ptr(std::move(file_))]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(const file::FileSummary summary, file->Finish());
     wire::DataFragment fragment = FragmentOf(summary, name, base_id);
-    const FragmentMetadata told = MakeFragmentMetadata(fragment);
+    const FragmentMetadata told = table::MakeFragmentMetadata(fragment);
     {
       const std::lock_guard lock(output->mutex);
       output->written.fragments[index] = std::move(fragment);

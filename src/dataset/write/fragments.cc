@@ -2,12 +2,11 @@
 #include <vector>
 
 #include "dataset/handle/durability.h"
-#include "dataset/handle/fragment_state.h"
-#include "dataset/handle/schema_state.h"
 #include "dataset/write/destination.h"
 #include "glaive/commit.h"
 #include "glaive/write.h"
 #include "table/commit/publish.h"
+#include "table/manifest/table_schema.h"
 
 namespace glaive {
 namespace {
@@ -24,7 +23,7 @@ FragmentEvents Remembering(FragmentEvents events,
                            const std::optional<dataset::TableIdentity>& target) {
   if (!target || !events.complete) return events;
   events.complete = [complete = std::move(events.complete), target](const FragmentMetadata& made) {
-    return complete(dataset::MakeFragmentMetadata(StateOf(made)->fragment, target));
+    return complete(table::MakeFragmentMetadata(StateOf(made)->fragment, target));
   };
   return events;
 }
@@ -41,7 +40,7 @@ arrow::Result<Written> WriteTo(std::shared_ptr<arrow::RecordBatchReader> stream,
   Written written{std::move(destination), std::move(rows.fields), {}};
   for (wire::DataFragment& fragment : rows.written.fragments) {
     written.fragments.push_back(
-        dataset::MakeFragmentMetadata(std::move(fragment), written.destination.written_for));
+        table::MakeFragmentMetadata(std::move(fragment), written.destination.written_for));
   }
   return written;
 }
@@ -66,11 +65,10 @@ arrow::Result<Transaction> TransactionFor(std::shared_ptr<arrow::RecordBatchRead
     transaction.operation = operation::Append{std::move(written.fragments)};
     return transaction;
   }
-  ARROW_ASSIGN_OR_RAISE(auto schema, dataset::MakeTableSchema(std::move(written.schema)));
-  transaction.operation = operation::Overwrite{.schema = std::move(schema),
-                                               .fragments = std::move(written.fragments),
-                                               .config_upserts = options.initial_config,
-                                               .initial_bases = {}};
+  ARROW_ASSIGN_OR_RAISE(auto schema, table::MakeTableSchema(std::move(written.schema)));
+  transaction.operation = operation::Overwrite{.fragments = std::move(written.fragments),
+                                               .schema = std::move(schema),
+                                               .config_upserts = options.initial_config};
   return transaction;
 }
 

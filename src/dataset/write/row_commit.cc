@@ -58,7 +58,7 @@ class RowCommit {
     std::chrono::nanoseconds first_attempt{};
     for (uint32_t i = 0;; ++i) {
       auto made = CommitVerb({destination_.table, destination_.base, destination_.session},
-                             Operation(), options_.version, &rows_.written.files, details_);
+                             Change(), options_.version, &rows_.written.files, details_);
       if (made.ok() || !MayFollow(made.status())) return made;
       const SteadyTime now = SteadyNow();
       if (i == persistence.conflict_retries || now >= deadline) return made;
@@ -70,17 +70,19 @@ class RowCommit {
   }
 
  private:
-  table::Operation Operation() const {
-    const auto& fragments = rows_.written.fragments;
+  table::Change Change() const {
+    std::vector<FragmentMetadata> fragments = table::FragmentsOf(rows_.written.fragments);
     const bool appends = destination_.mode == WriteMode::kAppend;
-    if (appends) return table::Append{.fragments = fragments};
-    table::Overwrite overwrite = {.fragments = fragments, .schema = rows_.fields};
+    if (appends) return table::Append{std::move(fragments)};
+    table::CommitHints hints;
+    table::Overwrite overwrite = {.fragments = std::move(fragments),
+                                  .schema = table::WrapSchema(rows_.fields)};
     if (destination_.base == nullptr) {
       overwrite.initial_bases = destination_.new_bases;
     } else if (options_.data_storage_version || was_outrun_) {
-      overwrite.data_file_version = rows_.version;
+      hints.data_file_version = rows_.version;
     }
-    return overwrite;
+    return {std::move(overwrite), std::move(hints)};
   }
 
   bool MayFollow(const arrow::Status& failure) const {

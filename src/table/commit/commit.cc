@@ -52,19 +52,19 @@ arrow::Status NotCompared(uint64_t version, std::string_view why) {
 // One call of Commit: the operation, and up to which version it has been checked.
 class PendingCommit {
  public:
-  PendingCommit(const TableLocation& table, ManifestPtr base, Operation operation,
+  PendingCommit(const TableLocation& table, ManifestPtr base, Change change,
                 const CommitOptions& options)
       : table_(table), options_(options), latest_(std::move(base)) {
     transaction_.read_version = options.read_version.value_or(latest_->version);
     transaction_.may_be_recorded = !options.transaction_uuid.empty();
     transaction_.uuid = transaction_.may_be_recorded ? options.transaction_uuid : NewUuid();
     transaction_.properties = options.transaction_properties;
-    transaction_.operation = std::move(operation);
+    SetChange(std::move(change));
   }
 
-  PendingCommit(const TableLocation& table, ManifestPtr base, MakeOperation make,
+  PendingCommit(const TableLocation& table, ManifestPtr base, MakeChange make,
                 const CommitOptions& options)
-      : PendingCommit(table, std::move(base), Operation(), options) {
+      : PendingCommit(table, std::move(base), Append(), options) {
     make_ = std::move(make);
   }
 
@@ -84,6 +84,10 @@ class PendingCommit {
   arrow::Result<std::optional<VersionEntry>> FindAbove(const Manifest& put) const;
   arrow::Result<Standing> CheckBase(const Manifest& put);
   arrow::Status BackOff(uint32_t attempt, Duration first_attempt);
+  void SetChange(Change change) {
+    transaction_.operation = std::move(change.operation);
+    transaction_.hints = std::move(change.hints);
+  }
   // An overwrite that may not be tried again wants the version after the one read, or nothing.
   bool is_blind() const {
     return options_.max_retries == 0 && std::holds_alternative<Overwrite>(*transaction_.operation);
@@ -99,7 +103,7 @@ class PendingCommit {
   bool was_taken_ = false;              // by another's version, at the last attempt
   bool was_outrun_ = false;             // there were newer ones, at the last look
   Transaction transaction_;
-  MakeOperation make_;  // null: the operation is there, and is rebased
+  MakeChange make_;  // null: the operation is there, and is rebased
   RebasedFiles rebased_;
 };
 
@@ -191,7 +195,9 @@ arrow::Status PendingCommit::CatchUp() {
     if (!caught_up) continue;
     if (!make_ || earlier_ != nullptr) return arrow::Status::OK();
     transaction_.read_version = options_.read_version.value_or(latest_->version);
-    return make_(latest_).Value(&transaction_.operation);
+    ARROW_ASSIGN_OR_RAISE(Change change, make_(latest_));
+    SetChange(std::move(change));
+    return arrow::Status::OK();
   }
   return NotCompared(latest_->version + 1, "clean-ups remove versions faster than they are read");
 }
@@ -235,7 +241,8 @@ arrow::Result<bool> PendingCommit::TryToCatchUp() {
 
 // The version that was made, or null if another took its place.
 arrow::Result<ManifestPtr> PendingCommit::Attempt() {
-  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*latest_, *transaction_.operation));
+  ARROW_ASSIGN_OR_RAISE(Manifest applied,
+                        Apply(*latest_, *transaction_.operation, transaction_.hints));
   auto next = std::make_shared<Manifest>(std::move(applied));
   next->ancestors = AncestorsAfter(*latest_);
   transaction_.parent = ChainHash(*latest_);
@@ -331,7 +338,7 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   hint_ = ReadVersionHint(table_);
   ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, hint_));
   if (witness_ == Witness::kOtherTable) return OtherTable(Retry::kNo, latest_->version);
-  ARROW_RETURN_NOT_OK(ReadRestored(table_, &*transaction_.operation));
+  ARROW_RETURN_NOT_OK(ReadRestored(table_, *transaction_.operation, &transaction_.hints));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   SteadyTime retry_deadline;
   const uint32_t attempts = std::max(options_.max_retries, 1u);
@@ -403,17 +410,17 @@ arrow::Result<ManifestPtr> FindByToken(const TableLocation& table,
 }
 
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
-                                  Operation operation, const CommitOptions& options) {
+                                  Change change, const CommitOptions& options) {
   if (IsDetached(base->version) && !options.detached) {
     return InvalidInput("version {} is detached, and only a detached one can follow it",
                         base->version);
   }
-  if (options.detached) return CommitDetached(table, base, std::move(operation), options);
-  return PendingCommit(table, base, std::move(operation), options).Run();
+  if (options.detached) return CommitDetached(table, base, std::move(change), options);
+  return PendingCommit(table, base, std::move(change), options).Run();
 }
 
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
-                                  MakeOperation make, const CommitOptions& options) {
+                                  MakeChange make, const CommitOptions& options) {
   if (IsDetached(base->version)) {
     return InvalidInput("version {} is detached, and only a detached one can follow it",
                         base->version);

@@ -49,28 +49,28 @@ struct CommitOptions {
   std::function<arrow::Status()> poll;  // asked between attempts; an error ends the call
 };
 
-// An operation for the version that it is to follow, or why there is none.
-using MakeOperation = std::function<arrow::Result<Operation>(const ManifestPtr& latest)>;
+// A change for the version that it is to follow, or why there is none.
+using MakeChange = std::function<arrow::Result<Change>(const ManifestPtr& latest)>;
 
 // Publishes what `make` gives for the newest version, and asks it again for a newer one where
 // another writer was faster. It is `make` that checks what was committed meanwhile.
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
-                                  MakeOperation make, const CommitOptions& options);
+                                  MakeChange make, const CommitOptions& options);
 
-// Publishes `operation`, read from `base`, as the version after the newest one: what was committed
+// Publishes `change`, read from `base`, as the version after the newest one: what was committed
 // since is checked against it (transactions only are read), and it is rebased or refused. Returns
 // the new version's manifest, or the older one that has the idempotency token of the properties.
 arrow::Result<ManifestPtr> Commit(const TableLocation& table, const ManifestPtr& base,
-                                  Operation operation, const CommitOptions& options);
+                                  Change change, const CommitOptions& options);
 
 // A version under a random number, made of `base` alone: nothing that came after it counts. V2
 // names only.
 arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const ManifestPtr& base,
-                                          Operation operation, const CommitOptions& options);
+                                          Change change, const CommitOptions& options);
 
-// The first version of a table. Of racing creations exactly one wins, across both naming schemes;
-// the others get AlreadyExists.
-arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
+// The first version of a table, of an Overwrite. Of racing creations exactly one wins, across both
+// naming schemes; the others get AlreadyExists.
+arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Change overwrite,
                                         const CommitOptions& options);
 
 // The first version of a table, or of a branch, that is a copy of `source`, and has its number.

@@ -53,7 +53,7 @@ TEST_F(CommitRacesTest, APutBelowTheNewestVersionIsNoCommit) {
     Append1("theirs too");
     Remove(second);
   });
-  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "not compared"));
   EXPECT_TRUE(IsRetryable(refused.status()));
   EXPECT_THAT(Versions(), ElementsAre(1, 3));
@@ -70,8 +70,8 @@ TEST_F(CommitRacesTest, AnOperationThatIsMadeAnewFollowsTheNewestVersionInTheEnd
     Remove(second);
     Remove(third);
   });
-  const MakeOperation make = [&](const ManifestPtr&) -> arrow::Result<Operation> {
-    return Append{{NewFragment("ours")}};
+  const MakeChange make = [&](const ManifestPtr&) -> arrow::Result<Change> {
+    return Append{FragmentsOf({NewFragment("ours")})};
   };
   const auto made = Commit(table_, base, make, {});
   ASSERT_THAT(made.status(), IsOk());
@@ -86,7 +86,7 @@ TEST_F(CommitRacesTest, ACommitThatOthersBuildOnAtOnceIsOne) {
     Append1("theirs");
     Append1("theirs too");
   });
-  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+  ASSERT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
   EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs", "theirs too"));
   EXPECT_THAT(Versions(), ElementsAre(1, 2, 3, 4));
 }
@@ -97,19 +97,21 @@ TEST_F(CommitRacesTest, AVersionWithoutAncestorsIsJudgedByWhatItHolds) {
     SetUp();
     const ManifestPtr base = Create();
     const auto put_like_others = [&](const ManifestPtr& on) {
-      Manifest next = *Commit(calm_, on, Append{{NewFragment("theirs")}}, {}).ValueOrDie();
+      Manifest next =
+          *Commit(calm_, on, Append{FragmentsOf({NewFragment("theirs")})}, {}).ValueOrDie();
       ASSERT_THAT(calm_.store->Delete(next.path), IsOk());
       next.ancestors.clear();
-      const auto found = Publish(
-          calm_,
-          {.read_version = 1, .uuid = NewUuid(), .operation = Append{{NewFragment("theirs")}}},
-          Durability::kNone, &next);
+      const auto found = Publish(calm_,
+                                 {.read_version = 1,
+                                  .uuid = NewUuid(),
+                                  .operation = Append{FragmentsOf({NewFragment("theirs")})}},
+                                 Durability::kNone, &next);
       ASSERT_EQ(found.ValueOrDie(), Outcome::kOurs);
     };
     if (descends) {
       store_->After(StoreCallKind::kPutIfAbsent, NameOf(2),
                     [&] { put_like_others(ReadLatestManifest(calm_).ValueOrDie()); });
-      EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+      EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
       EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs"));
     } else {
       store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] {
@@ -117,7 +119,7 @@ TEST_F(CommitRacesTest, AVersionWithoutAncestorsIsJudgedByWhatItHolds) {
         put_like_others(second);
         Remove(second);
       });
-      EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
+      EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}),
                   IsError(ErrorKind::kCommitUnknown, "version 2"));
       EXPECT_THAT(Files(), ElementsAre("first", "2", "theirs"));
     }
@@ -132,7 +134,7 @@ TEST_F(CommitRacesTest, ACommitThatWasBuiltOnAndCleanedUpBeforeItIsLookedForIsOn
     Append1("theirs");
     Remove(ours);
   });
-  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+  ASSERT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
   EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs"));
 }
 
@@ -141,7 +143,7 @@ TEST_F(CommitRacesTest, NothingFollowsAVersionThatWasNotCompared) {
   const ManifestPtr second = Append1("2");
   Append1("3");
   Remove(second);
-  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "version 2"));
   EXPECT_TRUE(IsRetryable(refused.status()));
   EXPECT_THAT(Versions(), ElementsAre(1, 3));
@@ -158,13 +160,13 @@ TEST_F(CommitRacesTest, AVersionThatIsMissingIsNoticedByItsNumber) {
     ASSERT_TRUE(Publish(calm_,
                         {.read_version = latest->version,
                          .uuid = NewUuid(),
-                         .operation = Append{{NewFragment(path)}}},
+                         .operation = Append{FragmentsOf({NewFragment(path)})}},
                         Durability::kNone, next.get())
                     .ok());
     if (latest != base) Remove(latest);
     latest = next;
   }
-  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "version 2"));
   EXPECT_TRUE(IsRetryable(refused.status()));
   EXPECT_THAT(Versions(), ElementsAre(1, 3));
@@ -181,7 +183,7 @@ TEST_F(CommitRacesTest, AStrayIsNotTakenForTheVersionOfItsNumber) {
                     Durability::kNone, &stray)
                 .ValueOrDie(),
             Outcome::kOurs);
-  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "version 2"));
   EXPECT_TRUE(IsRetryable(refused.status()));
 }
@@ -212,8 +214,9 @@ TEST_F(CommitRacesTest, VersionsThatAListingLacksAreLookedForByName) {
         std::set{ManifestName(2, NamingScheme::kV2), ManifestName(3, NamingScheme::kV2)}}) {
     const auto store = std::make_shared<OddListings>(calm_.store);
     store->hidden_ = hidden;
-    EXPECT_THAT(Commit({store, "/t", "memory://t"}, base, Append{{NewFragment("ours")}}, {}),
-                IsOk());
+    EXPECT_THAT(
+        Commit({store, "/t", "memory://t"}, base, Append{FragmentsOf({NewFragment("ours")})}, {}),
+        IsOk());
   }
   EXPECT_THAT(Versions(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
@@ -310,7 +313,7 @@ TEST_F(CommitRacesTest, ARestoreOfAVersionThatGoesMeanwhileIsRefused) {
   const ManifestPtr first = Create();
   const ManifestPtr second = Append1("2");
   store_->After(StoreCallKind::kPut, ".txn", [&] { Remove(first); });
-  const auto refused = Commit(table_, second, Restore{.version = 1, .content = {}}, {});
+  const auto refused = Commit(table_, second, Restore{.version = 1}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "was to be restored"));
   EXPECT_TRUE(IsRetryable(refused.status()));
   EXPECT_THAT(Versions(), ElementsAre(2));
@@ -358,7 +361,8 @@ TEST_F(CommitRacesTest, ADetachedVersionIsNotMadeOfAVersionThatIsGone) {
     Remove(base);
     ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{stray}}, false), IsOk());
   });
-  const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {.detached = true});
+  const auto refused =
+      Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {.detached = true});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "a clean-up took that version"));
   EXPECT_THAT(ListDetachedVersions(calm_).ValueOrDie(), SizeIs(0));
 }
@@ -378,7 +382,7 @@ TEST_F(CommitRacesTest, ADetachedVersionWithATokenIsMadeOnce) {
   const ManifestPtr base = Create();
   const CommitOptions options = {.transaction_properties = {{kIdempotencyKey, "once"}},
                                  .detached = true};
-  const Append rows = {{NewFragment("a")}};
+  const Append rows = {FragmentsOf({NewFragment("a")})};
   const auto made = Commit(table_, base, rows, options).ValueOrDie();
   EXPECT_EQ(Commit(table_, base, rows, options).ValueOrDie()->version, made->version);
   EXPECT_THAT(ListDetachedVersions(calm_).ValueOrDie(), SizeIs(1));

@@ -44,9 +44,9 @@ DataFragment NewFragment(std::string path) {
 }
 
 Overwrite FirstRows() {
-  Overwrite overwrite{.fragments = {NewFragment("first")}};
-  overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
-  return overwrite;
+  wire::Schema schema;
+  schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+  return {.fragments = FragmentsOf({NewFragment("first")}), .schema = WrapSchema(schema)};
 }
 
 // A table of its own for each test, in a memory store of its own.
@@ -84,7 +84,7 @@ class CommitTest : public ::testing::Test {
     fragment.deletion_file = WriteDeletionFile(table_, id, manifest.version, all).ValueOrDie();
     std::vector<uint64_t> rows;
     for (const uint32_t offset : offsets) rows.push_back(id << 32 | offset);
-    return {{std::move(fragment)}, {}, "", std::move(rows)};
+    return {FragmentsOf({std::move(fragment)}), {}, "", std::move(rows)};
   }
 
   std::vector<uint32_t> Deleted(const Manifest& manifest, uint64_t id) {
@@ -101,7 +101,8 @@ TEST_F(CommitTest, CreatesAppendsAndReadsBack) {
   const ManifestPtr first = Create({.transaction_properties = {{"who", "me"}}});
   EXPECT_EQ(first->version, 1);
   EXPECT_EQ(first->path, "/t/_versions/18446744073709551614.manifest");
-  const ManifestPtr second = Commit(table_, first, Append{{NewFragment("a")}}, {}).ValueOrDie();
+  const ManifestPtr second =
+      Commit(table_, first, Append{FragmentsOf({NewFragment("a")})}, {}).ValueOrDie();
   EXPECT_EQ(second->fragments.totals().live_rows(), 20);
 
   const ManifestPtr read = Latest();
@@ -131,12 +132,13 @@ TEST_F(CommitTest, CreatesAppendsAndReadsBack) {
 TEST_F(CommitTest, AnOperationIsMadeAnewWhereAnotherWriterWasFaster) {
   const ManifestPtr first = Create();
   std::vector<uint64_t> seen;
-  const MakeOperation make = [&](const ManifestPtr& latest) -> arrow::Result<Operation> {
+  const MakeChange make = [&](const ManifestPtr& latest) -> arrow::Result<Change> {
     seen.push_back(latest->version);
     if (seen.size() <= 2) {
-      ARROW_RETURN_NOT_OK(Commit(table_, latest, Append{{NewFragment("theirs")}}, {}).status());
+      ARROW_RETURN_NOT_OK(
+          Commit(table_, latest, Append{FragmentsOf({NewFragment("theirs")})}, {}).status());
     }
-    return Append{{NewFragment("ours")}};
+    return Append{FragmentsOf({NewFragment("ours")})};
   };
   const auto made = Commit(table_, first, make, {});
   ASSERT_THAT(made.status(), IsOk());
@@ -148,7 +150,7 @@ TEST_F(CommitTest, AnOperationIsMadeAnewWhereAnotherWriterWasFaster) {
 TEST_F(CommitTest, AnOperationThatIsRefusedMakesNoVersion) {
   const ManifestPtr first = Create();
   const size_t transactions = NumFiles("_transactions");
-  const MakeOperation make = [](const ManifestPtr& latest) -> arrow::Result<Operation> {
+  const MakeChange make = [](const ManifestPtr& latest) -> arrow::Result<Change> {
     return CommitConflict(Retry::kYes, latest->version, "no");
   };
   EXPECT_THAT(Commit(table_, first, make, {}).status(), IsError(ErrorKind::kCommitConflict, "no"));
@@ -167,13 +169,13 @@ TEST_F(CommitTest, WhatIsNotThereIsNamed) {
 
 TEST_F(CommitTest, StaleAppendsAreRebased) {
   const ManifestPtr base = Create();
-  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("a")}}, {}), IsOk());
-  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("b")}}, {}), IsOk());
+  ASSERT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("a")})}, {}), IsOk());
+  ASSERT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("b")})}, {}), IsOk());
   EXPECT_EQ(Latest()->version, 3);
   EXPECT_EQ(Latest()->max_fragment_id, 2);
   const auto overwritten = Commit(table_, Latest(), FirstRows(), {});
   ASSERT_THAT(overwritten, IsOk());
-  const auto refused = Commit(table_, base, Append{{NewFragment("c")}}, {});
+  const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("c")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "Commit conflict for version 4"));
   EXPECT_FALSE(IsRetryable(refused.status()));
   EXPECT_EQ(NumFiles("_transactions"), 4) << "a refused commit leaves no transaction";
@@ -242,7 +244,8 @@ TEST_F(CommitTest, RacingAppendsAllGetIn) {
         for (int i = 0; i < kAppends; ++i) {
           const std::string path = std::to_string(t) + "-" + std::to_string(i);
           const CommitOptions options{.max_retries = 200};
-          if (!Commit(table_, base, Append{{NewFragment(path)}}, options).ok()) ++failed;
+          if (!Commit(table_, base, Append{FragmentsOf({NewFragment(path)})}, options).ok())
+            ++failed;
         }
       });
     }
@@ -312,7 +315,8 @@ TEST_F(CommitTest, OtherNamesArePassedOver) {
 
 TEST_F(CommitTest, ATornHeadIsPassedOverButNotBuiltUpon) {
   const ManifestPtr first = Create();
-  const ManifestPtr second = Commit(table_, first, Append{{NewFragment("a")}}, {}).ValueOrDie();
+  const ManifestPtr second =
+      Commit(table_, first, Append{FragmentsOf({NewFragment("a")})}, {}).ValueOrDie();
   const std::string whole = BytesAt(second->path);
   std::string zeros(whole.size(), '\0');
   for (const std::string& torn : {std::string(), whole.substr(0, whole.size() / 2),
@@ -356,7 +360,9 @@ TEST_F(CommitTest, AManifestUnderAnotherName) {
 
 TEST_F(CommitTest, LargeManifestsAreReadInTwoReads) {
   Overwrite overwrite = FirstRows();
-  for (int i = 0; i < 6000; ++i) overwrite.fragments.push_back(NewFragment(std::to_string(i)));
+  for (int i = 0; i < 6000; ++i) {
+    overwrite.fragments.push_back(MakeFragmentMetadata(NewFragment(std::to_string(i))));
+  }
   ASSERT_THAT(CommitCreate(table_, overwrite, {}), IsOk());
   const auto store = std::make_shared<CountingStore>(table_.store);
   UseStore(store);
@@ -377,7 +383,7 @@ TEST_F(CommitTest, AnAppendIsThreePutsAndTwoListings) {
   const ManifestPtr base = Create();
   const auto store = std::make_shared<CountingStore>(table_.store);
   UseStore(store);
-  ASSERT_THAT(Commit(table_, base, Append{{NewFragment("a")}}, {}), IsOk());
+  ASSERT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("a")})}, {}), IsOk());
   EXPECT_EQ(store->stats().put_requests, 3);  // transaction, manifest, hint
   EXPECT_EQ(store->stats().list_requests, 2);
   EXPECT_EQ(store->stats().head_requests, 2);  // whether it is the same table, before and after
@@ -410,20 +416,21 @@ TEST_F(CommitTest, UnknownOperationsConflictWithAll) {
   ASSERT_NE(operation, std::string::npos);
   bytes.replace(operation, 2, FromHex("b209"));  // field 150
   Put(second->path, bytes);
-  const auto refused = Commit(table_, base, Append{{NewFragment("a")}}, {});
+  const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("a")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "does not say what it changed"));
   EXPECT_FALSE(IsRetryable(refused.status()));
-  EXPECT_THAT(Commit(table_, Latest(), Append{{NewFragment("a")}}, {}), IsOk());
+  EXPECT_THAT(Commit(table_, Latest(), Append{FragmentsOf({NewFragment("a")})}, {}), IsOk());
 }
 
 TEST_F(CommitTest, TheTransactionFileWillDoWhereNoCopyIsInline) {
   const ManifestPtr base = Create();
-  const ManifestPtr second = Commit(table_, base, Append{{NewFragment("a")}}, {}).ValueOrDie();
+  const ManifestPtr second =
+      Commit(table_, base, Append{FragmentsOf({NewFragment("a")})}, {}).ValueOrDie();
   const VersionEntry entry = *LatestVersion(table_).ValueOrDie();
   const auto parts = SerializeManifestFile(*second, std::nullopt).ValueOrDie();
   Put(entry.path, arrow::ConcatenateBuffers(parts).ValueOrDie()->ToString());
   EXPECT_EQ(ReadTransaction(table_, {2, entry.path}).ValueOrDie()->read_version, 1);
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("b")}}, {}), IsOk());
+  EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("b")})}, {}), IsOk());
   ASSERT_THAT(table_.store->Delete(table_.Path("_transactions/" + second->transaction_file)),
               IsOk());
   EXPECT_EQ(ReadTransaction(table_, {2, entry.path}).ValueOrDie(), std::nullopt);
@@ -432,7 +439,8 @@ TEST_F(CommitTest, TheTransactionFileWillDoWhereNoCopyIsInline) {
 TEST_F(CommitTest, StableRowIdsGoOn) {
   const ManifestPtr first = Create({.enable_stable_row_ids = true});
   EXPECT_TRUE(first->has_stable_row_ids());
-  const auto second = Commit(table_, first, Append{{NewFragment("a")}}, {}).ValueOrDie();
+  const auto second =
+      Commit(table_, first, Append{FragmentsOf({NewFragment("a")})}, {}).ValueOrDie();
   EXPECT_EQ(second->next_row_id, 2 * kRows);
   const DataFragment added = second->fragments.Find(1)->Parse().ValueOrDie();
   // What pylance writes for ids 10 to 19 of version 2.
@@ -500,9 +508,9 @@ TEST_P(CommitFaultTest, CreateInV1) {
 TEST_P(CommitFaultTest, AppendOverAnAppend) {
   RunWithFaults([this] {
     const ManifestPtr base = Create();
-    EXPECT_THAT(Commit(table_, base, Append{{NewFragment("a")}}, {}), IsOk());
+    EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("a")})}, {}), IsOk());
     return [this, base](const CommitOptions& options) {
-      return Commit(table_, base, Append{{NewFragment("b")}}, options);
+      return Commit(table_, base, Append{FragmentsOf({NewFragment("b")})}, options);
     };
   });
 }

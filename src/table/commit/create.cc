@@ -133,7 +133,7 @@ arrow::Status PublishFirstV1(const TableLocation& table, const Transaction& tran
 }
 
 arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifest& previous,
-                                       uint64_t read_version, Operation operation,
+                                       uint64_t read_version, Change change,
                                        const CommitOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const auto entries, ListManifests(table));
   if (!entries.empty()) return Exists(table, entries);
@@ -143,8 +143,8 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
       .properties = options.transaction_properties,
       .may_be_recorded = !options.transaction_uuid.empty()};
   transaction.parent = kNoVersionBefore;
-  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(previous, operation));
-  transaction.operation = std::move(operation);
+  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(previous, change.operation, change.hints));
+  transaction.operation = std::move(change.operation);
 
   auto manifest = std::make_shared<Manifest>(std::move(applied));
   manifest->ancestors = {kNoVersionBefore};
@@ -158,7 +158,7 @@ arrow::Result<ManifestPtr> CommitFirst(const TableLocation& table, const Manifes
 
 }  // namespace
 
-arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite operation,
+arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Change overwrite,
                                         const CommitOptions& options) {
   Manifest nothing;
   nothing.config = options.initial_config;
@@ -166,7 +166,7 @@ arrow::Result<ManifestPtr> CommitCreate(const TableLocation& table, Overwrite op
   if (options.enable_stable_row_ids) {
     nothing.reader_feature_flags = nothing.writer_feature_flags = feature::kStableRowIds;
   }
-  return CommitFirst(table, nothing, 0, std::move(operation), options);
+  return CommitFirst(table, nothing, 0, std::move(overwrite), options);
 }
 
 arrow::Result<ManifestPtr> CommitClone(const TableLocation& table, const Manifest& source,

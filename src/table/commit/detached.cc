@@ -25,7 +25,7 @@ uint64_t NewDetachedVersion() { return kDetachedVersionBit | Random64(); }
 }  // namespace
 
 arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const ManifestPtr& base,
-                                          Operation operation, const CommitOptions& options) {
+                                          Change change, const CommitOptions& options) {
   if (base->naming_scheme == NamingScheme::kV1) {
     return Unsupported("detached commits to a table whose manifests have V1 names");
   }
@@ -36,15 +36,16 @@ arrow::Result<ManifestPtr> CommitDetached(const TableLocation& table, const Mani
                           FindByToken(table, entries, options.transaction_properties));
     if (earlier != nullptr) return earlier;
   }
-  ARROW_RETURN_NOT_OK(ReadRestored(table, &operation));
+  ARROW_RETURN_NOT_OK(ReadRestored(table, change.operation, &change.hints));
   ARROW_RETURN_NOT_OK(SyncFiles(table, options.durability, options.files_to_sync));
-  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*base, operation));
+  ARROW_ASSIGN_OR_RAISE(Manifest applied, Apply(*base, change.operation, change.hints));
   applied.ancestors = AncestorsAfter(*base);
   Transaction transaction{
       .read_version = options.read_version.value_or(base->version),
       .uuid = options.transaction_uuid.empty() ? NewUuid() : options.transaction_uuid,
       .properties = options.transaction_properties,
-      .operation = std::move(operation),
+      .operation = std::move(change.operation),
+      .hints = std::move(change.hints),
       .may_be_recorded = !options.transaction_uuid.empty()};
   transaction.parent = ChainHash(*base);
   auto next = std::make_shared<Manifest>(std::move(applied));

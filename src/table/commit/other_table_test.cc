@@ -38,7 +38,7 @@ TEST_F(OtherTableTest, AVersionThatIsGoneDoesNotShowThatTheTableIsTheSame) {
     }
     Append1("2");
     Remove(first);
-    const auto made = Commit(table_, old, Append{{NewFragment("ours")}}, {});
+    const auto made = Commit(table_, old, Append{FragmentsOf({NewFragment("ours")})}, {});
     if (is_other) {
       EXPECT_THAT(made, IsError(ErrorKind::kCommitConflict, "open it anew"));
       EXPECT_TRUE(IsRetryable(made.status()));
@@ -53,7 +53,7 @@ TEST_F(OtherTableTest, NothingIsPutIntoATableThatIsNotTheOneRead) {
   CreateAnew();
   bool was_put = false;
   store_->Before(StoreCallKind::kPutIfAbsent, "", [&] { was_put = true; });
-  const auto refused = Commit(table_, old, Append{{NewFragment("ours")}}, {});
+  const auto refused = Commit(table_, old, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "another one is in its place"));
   EXPECT_FALSE(IsRetryable(refused.status()));
   EXPECT_FALSE(was_put);
@@ -69,7 +69,7 @@ TEST_F(OtherTableTest, ATableThatTakesThePlaceOfTheOneReadGetsNoVersionOfIt) {
         ASSERT_THAT(calm_.store->Delete(first->path), IsOk());
       }
     });
-    const auto refused = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+    const auto refused = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
     EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, loses_its_first ? "" : "is gone"));
     EXPECT_THAT(Versions(), loses_its_first ? SizeIs(0) : SizeIs(1));
   }
@@ -85,7 +85,7 @@ TEST_F(OtherTableTest, ACommitWhoseBaseIsCleanedUpStands) {
       Remove(second);
       if (!keeps_one) Remove(first);
     });
-    EXPECT_THAT(Commit(table_, second, Append{{NewFragment("ours")}}, {}), IsOk());
+    EXPECT_THAT(Commit(table_, second, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
     EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
   }
 }
@@ -100,10 +100,10 @@ TEST_F(OtherTableTest, AStrayInPlaceOfTheBaseDoesNotShowAnotherTable) {
     Remove(base);
     ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{stray}}, false), IsOk());
   });
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}), IsOk());
+  EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
   EXPECT_THAT(Files(), ElementsAre("first", "2", "ours"));
   // Nor before a put.
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("again")}}, {}), IsOk());
+  EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("again")})}, {}), IsOk());
   EXPECT_THAT(Files(), ElementsAre("first", "2", "ours", "again"));
 }
 
@@ -118,7 +118,7 @@ TEST_F(OtherTableTest, ATableMadeOfAnOldVersionMeanwhileIsNotPassedOver) {
     for (const ManifestPtr& each : {first, second, third}) Remove(each);
     ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
   });
-  const auto made = Commit(table_, third, Append{{NewFragment("ours")}}, {});
+  const auto made = Commit(table_, third, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(made, IsError(ErrorKind::kCommitUnknown, "do not say"));
   EXPECT_THAT(Versions(), ElementsAre(2, 4));
 }
@@ -129,7 +129,7 @@ TEST_F(OtherTableTest, WhatCannotBeTakenBackFromAnotherTableIsTold) {
     CreateAnew();
     for (int i = 0; i < 2; ++i) store_->Fail(StoreCallKind::kDelete, NameOf(2));
   });
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
+  EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}),
               IsError(ErrorKind::kCommitUnknown, "could not be taken back"));
   EXPECT_THAT(Versions(), ElementsAre(1, 2));
 }
@@ -138,7 +138,7 @@ TEST_F(OtherTableTest, ATableThatTakesThePlaceOfTheOneReadGetsNoSecondAttempt) {
   const ManifestPtr base = Create();
   store_->Before(StoreCallKind::kPutIfAbsent, NameOf(2), [&] { Append1("theirs"); });
   store_->After(StoreCallKind::kDelete, ".txn", [&] { CreateAnew(); });
-  EXPECT_THAT(Commit(table_, base, Append{{NewFragment("ours")}}, {}),
+  EXPECT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}),
               IsError(ErrorKind::kCommitConflict, "is gone"));
   EXPECT_THAT(Versions(), ElementsAre(1));
   EXPECT_THAT(Files(), ElementsAre("anew"));
@@ -158,7 +158,7 @@ TEST_F(OtherTableTest, AVersionBelowOneThatWasMadeOfAnotherOfItsNumberIsNotRepor
   store_->Before(StoreCallKind::kHead, NameOf(3), [&] {
     ASSERT_THAT(calm_.store->PutIfAbsent(third->path, {{above}}, false), IsOk());
   });
-  const auto made = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto made = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(made, IsError(ErrorKind::kCommitConflict, "open it anew"));
   EXPECT_THAT(Versions(), ElementsAre(3));
 }
@@ -171,12 +171,12 @@ TEST_F(OtherTableTest, AVersionBelowOneOfTheOtherSchemeIsNotReported) {
     ManifestPtr late =
         CommitCreate(old, FirstRows("old"), {.naming_scheme = NamingScheme::kV1}).ValueOrDie();
     for (int i = 0; i < 3; ++i) {
-      late = Commit(old, late, Append{{NewFragment("late")}}, {}).ValueOrDie();
+      late = Commit(old, late, Append{FragmentsOf({NewFragment("late")})}, {}).ValueOrDie();
     }
     const auto bytes = old.store->ReadWhole(late->path).ValueOrDie();
     ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
   });
-  const auto made = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto made = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_FALSE(made.ok());
   EXPECT_FALSE(calm_.store->Head("/t/_versions" + NameOf(2)).ValueOrDie().has_value());
 }
@@ -190,7 +190,7 @@ TEST_F(OtherTableTest, NothingFollowsAnotherVersionOfTheBasesNumber) {
   const ManifestPtr base = Append1("2");
   Remove(base);
   ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
-  const auto made = Commit(table_, base, Append{{NewFragment("ours")}}, {});
+  const auto made = Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {});
   EXPECT_THAT(made, IsError(ErrorKind::kCommitConflict, "open it anew"));
   EXPECT_TRUE(IsRetryable(made.status()));
   EXPECT_THAT(Files(), ElementsAre("first", "late"));
@@ -209,9 +209,10 @@ TEST_F(OtherTableTest, AManifestThatTookThePlaceOfAListedOneIsReadWhole) {
 TEST_F(OtherTableTest, ATransactionThatIsMadeAgainKeepsTheFileOfTheFirstTime) {
   const ManifestPtr base = Create();
   const CommitOptions options = {.transaction_uuid = "11111111-2222-4333-8444-555555555555"};
-  const ManifestPtr made = Commit(calm_, base, Append{{NewFragment("once")}}, options).ValueOrDie();
+  const ManifestPtr made =
+      Commit(calm_, base, Append{FragmentsOf({NewFragment("once")})}, options).ValueOrDie();
   store_->Fail(StoreCallKind::kPut, ".txn");
-  EXPECT_FALSE(Commit(table_, base, Append{{NewFragment("once")}}, options).ok());
+  EXPECT_FALSE(Commit(table_, base, Append{FragmentsOf({NewFragment("once")})}, options).ok());
   EXPECT_TRUE(calm_.store->Head(TransactionPath(calm_, *made)).ValueOrDie().has_value());
 }
 

@@ -85,7 +85,7 @@ arrow::Status CheckRestored(const TableLocation& table, const Transaction& trans
   const auto* restore =
       transaction.operation ? std::get_if<Restore>(&*transaction.operation) : nullptr;
   if (restore == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillInTable(table, *restore->content));
+  ARROW_ASSIGN_OR_RAISE(const bool is_there, IsStillInTable(table, *transaction.hints.content));
   if (is_there) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, restore->version,
                         "a clean-up removes that version, which was to be restored");
@@ -132,11 +132,12 @@ std::string NewUuid() {
   return uuid;
 }
 
-arrow::Status ReadRestored(const TableLocation& table, Operation* operation) {
-  auto* const restore = std::get_if<Restore>(operation);
+arrow::Status ReadRestored(const TableLocation& table, const Operation& operation,
+                           CommitHints* hints) {
+  const auto* const restore = std::get_if<Restore>(&operation);
   if (restore == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(restore->content, ReadManifest(table, restore->version));
-  return CheckWritable(*restore->content);
+  ARROW_ASSIGN_OR_RAISE(hints->content, ReadManifest(table, restore->version));
+  return CheckWritable(*hints->content);
 }
 
 arrow::Result<Outcome> Publish(const TableLocation& table, const Transaction& transaction,

@@ -11,7 +11,8 @@
 namespace glaive::table {
 
 // A restore needs the content of the version that it names.
-arrow::Status ReadRestored(const TableLocation& table, Operation* operation);
+arrow::Status ReadRestored(const TableLocation& table, const Operation& operation,
+                           CommitHints* hints);
 
 // A random version 4 UUID in its usual form of 36 characters.
 std::string NewUuid();

@@ -47,9 +47,10 @@ class PublishTest : public ::testing::Test {
   PublishTest() {
     wire::DataFile file{.path = "f", .fields = {0}, .column_indices = {0}};
     file.file_major_version = file.file_minor_version = 2;
-    append_.fragments = {{.files = {file}, .physical_rows = 10}};
-    Overwrite first{.fragments = append_.fragments};
-    first.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    append_.fragments = FragmentsOf({{.files = {file}, .physical_rows = 10}});
+    wire::Schema schema;
+    schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    const Overwrite first{.fragments = append_.fragments, .schema = WrapSchema(schema)};
     base_ = CommitCreate(table_, first, {}).ValueOrDie();
   }
 

@@ -11,7 +11,7 @@
 #include "table/rows/deletion_vector.h"
 #include "table/sets/roaring.h"
 #include "wire/fields.h"
-#include "wire/overlay.h"
+#include "wire/index.h"
 
 namespace glaive::table {
 namespace {
@@ -60,17 +60,18 @@ arrow::Result<std::optional<wire::DeletionFile>> MergedDeletions(const TableLoca
 template <typename RowChange>
 arrow::Status RebaseRows(const TableLocation& table, const Manifest& seen, const Manifest& latest,
                          RowChange& change, std::vector<uint64_t>& removed, RebasedFiles* files) {
-  std::vector<wire::DataFragment> left;
-  for (wire::DataFragment& ours : change.updated_fragments) {
-    const auto before = seen.fragments.Find(ours.id);
-    const auto now = latest.fragments.Find(ours.id);
-    if (!before || !now) return InvalidInput("fragment {} is not in the table", ours.id);
+  std::vector<FragmentMetadata> left;
+  for (FragmentMetadata& fragment : change.updated_fragments) {
+    const auto before = seen.fragments.Find(fragment.id());
+    const auto now = latest.fragments.Find(fragment.id());
+    if (!before || !now) return InvalidInput("fragment {} is not in the table", fragment.id());
     ARROW_ASSIGN_OR_RAISE(const wire::DataFragment read, before->Parse());
     ARROW_ASSIGN_OR_RAISE(const wire::DataFragment current, now->Parse());
     if (read.deletion_file == current.deletion_file) {
-      left.push_back(std::move(ours));
+      left.push_back(std::move(fragment));
       continue;
     }
+    wire::DataFragment ours = StateOf(fragment)->fragment;
     if (!change.affected_rows) {
       return CommitConflict(Retry::kYes, latest.version,
                             "other rows of fragment {} were deleted meanwhile", ours.id);
@@ -86,7 +87,7 @@ arrow::Status RebaseRows(const TableLocation& table, const Manifest& seen, const
     }
     files->written.push_back(table.Path(DeletionFilePath(ours.id, *merged)));
     ours.deletion_file = merged;
-    left.push_back(std::move(ours));
+    left.push_back(MakeFragmentMetadata(std::move(ours)));
   }
   change.updated_fragments = std::move(left);
   return arrow::Status::OK();
@@ -112,10 +113,10 @@ arrow::Result<bool> WasWrittenAnew(const Fragment& before, const Fragment& now,
 
 // The entry without the fragments whose values it was not built from. Overlays say by themselves
 // that they are newer.
-arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& latest,
-                                        const std::string& message) {
-  ARROW_ASSIGN_OR_RAISE(Index index, IndexList::ParseEntry(message, {"(operation)"}));
-  if (!index.covered || index.entry.is_system()) return message;
+arrow::Status RebaseIndex(const Manifest& seen, const Manifest& latest, IndexMetadata& entry) {
+  ARROW_ASSIGN_OR_RAISE(Index index,
+                        IndexList::ParseEntry(wire::Serialize(entry), {"(operation)"}));
+  if (!index.covered || wire::IsSystem(entry)) return arrow::Status::OK();
   const std::set<int32_t> fields =
       RelatedFields(latest.schema, {index.entry.fields.begin(), index.entry.fields.end()});
   std::vector<uint64_t> stale;
@@ -126,9 +127,10 @@ arrow::Result<std::string> RebasedIndex(const Manifest& seen, const Manifest& la
                           WasWrittenAnew(*seen.fragments.Find(id), *now, fields));
     if (changed) stale.push_back(id);
   }
-  if (stale.empty()) return message;
+  if (stale.empty()) return arrow::Status::OK();
   index.covered->Remove(std::move(stale));
-  return IndexList::MessageOf(index);
+  entry.fragment_bitmap = index.covered->Serialize();
+  return arrow::Status::OK();
 }
 
 }  // namespace
@@ -141,8 +143,8 @@ arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Man
     return RebaseRows(table, seen, latest, *deletion, deletion->deleted_fragment_ids, files);
   }
   if (auto* change = std::get_if<CreateIndex>(operation)) {
-    for (std::string& index : change->new_indices) {
-      ARROW_ASSIGN_OR_RAISE(index, RebasedIndex(seen, latest, index));
+    for (IndexMetadata& index : change->new_indices) {
+      ARROW_RETURN_NOT_OK(RebaseIndex(seen, latest, index));
     }
     return arrow::Status::OK();
   }
@@ -153,7 +155,7 @@ arrow::Status Rebase(const TableLocation& table, const Manifest& seen, const Man
 
 arrow::Status CheckCoverage(const TableLocation& table, const Manifest& seen,
                             const Manifest& latest, const DataOverlay& overlay) {
-  for (const auto& [fragment_id, messages] : overlay.groups) {
+  for (const auto& [fragment_id, overlays] : overlay.groups) {
     const auto before = seen.fragments.Find(fragment_id);
     const auto now = latest.fragments.Find(fragment_id);
     if (!before || !now) return InvalidInput("fragment {} is not in the table", fragment_id);
@@ -162,10 +164,8 @@ arrow::Status CheckCoverage(const TableLocation& table, const Manifest& seen,
     if (read.deletion_file == current.deletion_file) continue;
     ARROW_ASSIGN_OR_RAISE(const auto old_rows, CurrentDeletions(table, seen, read));
     ARROW_ASSIGN_OR_RAISE(const auto rows, CurrentDeletions(table, latest, current));
-    for (const std::string& message : messages) {
-      ARROW_ASSIGN_OR_RAISE(const auto parsed,
-                            wire::ParseOverlay(wire::AsBytes(message), {"(operation)"}));
-      for (const std::string& bitmap : parsed.offset_bitmaps) {
+    for (const OverlayFile& file : overlays) {
+      for (const std::string& bitmap : file.offset_bitmaps) {
         ARROW_ASSIGN_OR_RAISE(const auto covered,
                               ParseRoaring(wire::AsBytes(bitmap), {"(operation)"}));
         const bool gone = std::ranges::any_of(rows->offsets(), [&](uint32_t offset) {
@@ -177,7 +177,7 @@ arrow::Status CheckCoverage(const TableLocation& table, const Manifest& seen,
         if (!gone) continue;
         return CommitConflict(Retry::kYes, latest.version,
                               "rows of fragment {} that overlay {} covers were moved", fragment_id,
-                              parsed.data_file.path);
+                              file.data_file.path);
       }
     }
   }

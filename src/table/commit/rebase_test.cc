@@ -8,13 +8,14 @@
 #include "table/sets/roaring.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
+#include "wire/index.h"
 #include "wire/overlay.h"
 
 namespace glaive::table {
 namespace {
 
 using glaive::testing::CoverageOf;
-using glaive::testing::IndexEntry;
+using glaive::testing::IndexOf;
 using glaive::testing::IndexSection;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
@@ -43,20 +44,20 @@ class RebaseTest : public ::testing::Test {
     manifest.schema.fields = {{.id = 0, .name = "a", .logical_type = "int64"},
                               {.id = 1, .name = "b", .logical_type = "int64"}};
     const DataFragment rows = {.files = {File("a", {0}), File("b", {1})}, .physical_rows = 10};
-    return Apply(manifest, Append{{rows, rows}}).ValueOrDie();
+    return Apply(manifest, Append{FragmentsOf({rows, rows})}).ValueOrDie();
   }
 
   Manifest WithDeleted(const Manifest& before, uint64_t id, std::vector<uint32_t> offsets) {
     DataFragment fragment = Parsed(before, id);
     const DeletionVector rows(std::move(offsets));
     fragment.deletion_file = WriteDeletionFile(table_, id, before.version, rows).ValueOrDie();
-    return Apply(before, Delete{{fragment}, {}, "", {}}).ValueOrDie();
+    return Apply(before, Delete{FragmentsOf({fragment}), {}, "", {}}).ValueOrDie();
   }
 
   static DataOverlay Overlay(uint64_t fragment_id, std::vector<RowRange> rows) {
     const wire::DataOverlayFile overlay{.data_file = File("overlay", {0}),
                                         .offset_bitmaps = {SerializeRoaring(rows)}};
-    return {{{fragment_id, {wire::Serialize(overlay)}}}};
+    return {{{fragment_id, {overlay}}}};
   }
 
   const TableLocation table_ = {io::MakeMemoryStore(), "/t", "memory://t"};
@@ -82,18 +83,21 @@ TEST_F(RebaseTest, AnIndexDoesNotCoverWhatWasWrittenAnewSinceItWasBuilt) {
   const Manifest seen = TwoFragments();
   DataFragment rewritten = Parsed(seen, 1);
   rewritten.files[1] = File("b again", {1});
-  const Update update{.updated_fragments = {rewritten},
+  const Update update{.updated_fragments = FragmentsOf({rewritten}),
                       .fields_modified = {1},
                       .mode = Update::Mode::kRewriteColumns};
   const Manifest latest = Apply(seen, update).ValueOrDie();
   Operation operation =
-      CreateIndex{.new_indices = {IndexEntry("a", {0}, {{0, 2}}), IndexEntry("b", {1}, {{0, 2}})}};
+      CreateIndex{.new_indices = {IndexOf("a", {0}, {{0, 2}}), IndexOf("b", {1}, {{0, 2}})}};
   RebasedFiles files;
   ASSERT_THAT(Rebase(table_, seen, latest, &operation, &files), IsOk());
   const std::vector<RowRange> both = {{0, 2}};
   const std::vector<RowRange> first = {{0, 1}};
-  EXPECT_THAT(CoverageOf(IndexSection(std::get<CreateIndex>(operation).new_indices)),
-              ElementsAre(both, first));
+  std::vector<std::string> entries;
+  for (const IndexMetadata& index : std::get<CreateIndex>(operation).new_indices) {
+    entries.push_back(wire::Serialize(index));
+  }
+  EXPECT_THAT(CoverageOf(IndexSection(entries)), ElementsAre(both, first));
 }
 
 TEST_F(RebaseTest, WhatIsWrittenAndSupersededIsNamed) {
@@ -102,12 +106,12 @@ TEST_F(RebaseTest, WhatIsWrittenAndSupersededIsNamed) {
   DataFragment fragment = Parsed(seen, 0);
   fragment.deletion_file = WriteDeletionFile(table_, 0, 1, DeletionVector({5})).ValueOrDie();
   const std::string ours = table_.Path(DeletionFilePath(0, *fragment.deletion_file));
-  Operation operation = Delete{{fragment}, {}, "", std::vector<uint64_t>{5}};
+  Operation operation = Delete{FragmentsOf({fragment}), {}, "", std::vector<uint64_t>{5}};
   RebasedFiles files;
   ASSERT_THAT(Rebase(table_, seen, latest, &operation, &files), IsOk());
   EXPECT_THAT(files.superseded, ElementsAre(ours));
-  const DataFragment& merged = std::get<Delete>(operation).updated_fragments.front();
-  EXPECT_THAT(files.written, ElementsAre(table_.Path(DeletionFilePath(0, *merged.deletion_file))));
+  const FragmentMetadata merged = std::get<Delete>(operation).updated_fragments.front();
+  EXPECT_THAT(files.written, ElementsAre(table_.Path(merged.deletion_file()->path)));
 }
 
 }  // namespace

@@ -218,7 +218,8 @@ std::string SerializeAfterFragments(const Manifest& manifest, const SectionOffse
   wire::AppendUnlessZero(14, manifest.next_row_id, &out);
   wire::AppendBytes(15, SerializeDataFormat(manifest), &out);
   wire::AppendStringMap(16, manifest.config, &out);
-  for (const BasePath& base : manifest.base_paths) wire::AppendBytes(18, Serialize(base), &out);
+  for (const BasePath& base : manifest.base_paths)
+    wire::AppendBytes(18, table::Serialize(base), &out);
   wire::AppendStringMap(19, manifest.table_metadata, &out);
   if (manifest.branch) wire::AppendBytes(20, *manifest.branch, &out);
   if (sections.transaction) wire::AppendVarint(23, *sections.transaction, &out);

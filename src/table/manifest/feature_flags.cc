@@ -82,8 +82,8 @@ arrow::Result<bool> CarriesColumns(const Manifest& manifest) {
       wire::AsBytes(manifest.index_section), {manifest.path}, "IndexSection",
       [&](const wire::FieldView& field) -> arrow::Status {
         if (field.key() != wire::Bytes(1)) return arrow::Status::OK();
-        ARROW_ASSIGN_OR_RAISE(const auto entry, wire::ParseIndexEntry(field.payload, field.where));
-        found = found || entry.num_covering_fields > 0;
+        ARROW_ASSIGN_OR_RAISE(const auto entry, wire::ParseIndex(field.payload, field.where));
+        found = found || entry.covering_fields.size() > 0;
         return arrow::Status::OK();
       }));
   return found;

@@ -12,6 +12,7 @@
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
 #include "wire/fields.h"
+#include "wire/index.h"
 
 namespace glaive::table {
 namespace {
@@ -114,8 +115,9 @@ TEST(FragmentsInTest, WhatAnIndexSaysItCoversCostsNoMoreThanTheTable) {
   manifest.fragments = Fragments({});
   DropIrrelevant(indices, manifest);
   EXPECT_THAT(indices.indices(), SizeIs(1));
-  const CreateIndex index{{HostileEntry("by_a", 'a')}, {}};
-  const Rewrite rewrite{{{{{.id = 3}}, {}}}, {}};
+  const std::string entry = HostileEntry("by_a", 'a');
+  const CreateIndex index{{wire::ParseIndex(wire::AsBytes(entry), {"m"}).ValueOrDie()}, {}};
+  const Rewrite rewrite{{{FragmentsOf({{.id = 3}}), {}}}, {}};
   EXPECT_EQ(Conflict(index, rewrite), Verdict::kRetry);
 }
 

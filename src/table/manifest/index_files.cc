@@ -7,42 +7,20 @@
 
 namespace glaive::table {
 
-std::string UuidText(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 arrow::Result<std::vector<IndexFolder>> IndexFolders(const std::string& index_section,
                                                      Location where) {
   constexpr uint32_t kIndices = 1;
-  constexpr uint32_t kBaseId = 9;
-  constexpr size_t kUuidBytes = 16;  // any other number would name no folder, or all of them
   std::vector<IndexFolder> folders;
   ARROW_RETURN_NOT_OK(wire::VisitFields(
       wire::AsBytes(index_section), where, "IndexSection",
       [&](const wire::FieldView& field) -> arrow::Status {
         if (field.key() != wire::Bytes(kIndices)) return arrow::Status::OK();
-        ARROW_ASSIGN_OR_RAISE(const auto entry, wire::ParseIndexEntry(field.payload, field.where));
-        if (entry.uuid.size() != kUuidBytes) {
-          return Corrupt(field.where, "index '{}' has an id of {} bytes", entry.name,
-                         entry.uuid.size());
+        ARROW_ASSIGN_OR_RAISE(const auto entry, wire::ParseIndex(field.payload, field.where));
+        // Any other id would name no folder, or all of them.
+        if (!wire::IsUuid(entry.uuid)) {
+          return Corrupt(field.where, "index '{}' has the id '{}'", entry.name, entry.uuid);
         }
-        IndexFolder folder{.name = UuidText(entry.uuid), .base_id = std::nullopt};
-        ARROW_RETURN_NOT_OK(wire::VisitFields(field.payload, field.where, "IndexMetadata",
-                                              [&](const wire::FieldView& inner) {
-                                                if (inner.key() == wire::Varint(kBaseId)) {
-                                                  folder.base_id = inner.uint32();
-                                                }
-                                                return arrow::Status::OK();
-                                              }));
-        folders.push_back(std::move(folder));
+        folders.push_back({.name = entry.uuid, .base_id = entry.base_id});
         return arrow::Status::OK();
       }));
   return folders;

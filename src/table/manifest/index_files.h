@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <arrow/result.h>
@@ -12,9 +11,6 @@
 #include "wire/fragment.h"
 
 namespace glaive::table {
-
-// 16 bytes as text: 8-4-4-4-12 hex digits.
-std::string UuidText(std::string_view bytes);
 
 // Where the files of an index lie: below _indices/ of the table or of a base.
 struct IndexFolder {

@@ -14,7 +14,7 @@ constexpr Location kHere = {"(index section)"};
 constexpr uint32_t kIndices = 1;         // IndexSection.indices
 constexpr uint32_t kFragmentBitmap = 5;  // IndexMetadata.fragment_bitmap
 
-std::optional<FragmentSet> CoverageIn(const wire::IndexEntry& entry) {
+std::optional<FragmentSet> CoverageIn(const IndexMetadata& entry) {
   if (entry.fragment_bitmap.empty()) return std::nullopt;
   auto covered = FragmentSet::Parse(entry.fragment_bitmap, kHere);
   return covered.ok() ? std::optional(*std::move(covered)) : std::nullopt;
@@ -28,7 +28,7 @@ bool Index::HasField(const std::set<int32_t>& fields) const {
 
 arrow::Result<Index> IndexList::ParseEntry(std::string message, Location where) {
   Index index;
-  ARROW_ASSIGN_OR_RAISE(index.entry, wire::ParseIndexEntry(wire::AsBytes(message), where));
+  ARROW_ASSIGN_OR_RAISE(index.entry, wire::ParseIndex(wire::AsBytes(message), where));
   if (!index.entry.fragment_bitmap.empty()) {
     ARROW_ASSIGN_OR_RAISE(index.covered, FragmentSet::Parse(index.entry.fragment_bitmap, where));
   }

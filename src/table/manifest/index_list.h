@@ -19,7 +19,7 @@ namespace glaive::table {
 // An entry of an index section: what is known of it, and the bytes it came in, which go back where
 // nothing changed.
 struct Index {
-  wire::IndexEntry entry;
+  IndexMetadata entry;
   std::string message;
   std::optional<FragmentSet> covered;  // nothing: the index does not say
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/file_version.h"
+#include "glaive/metadata.h"
 #include "table/manifest/fragment_table.h"
 #include "wire/schema.h"
 
@@ -35,15 +36,7 @@ inline constexpr uint64_t kZoneSeeds = 1u << 16;
 inline constexpr uint64_t kObjectMetadata = 1u << 17;  // writer word only
 }  // namespace feature
 
-struct BasePath {
-  uint32_t id = 0;
-  std::optional<std::string> name;
-  bool is_dataset_root = false;
-  std::string path;
-  std::string unknown_fields;
-
-  bool operator==(const BasePath&) const = default;
-};
+using BasePath = DatasetBasePath;
 
 struct WriterVersion {
   std::string library;

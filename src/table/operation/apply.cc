@@ -6,11 +6,26 @@
 
 namespace glaive::table {
 
-arrow::Result<Manifest> Apply(const Manifest& previous, const Operation& operation) {
+namespace {
+
+// Some operations are applied with what is known of them besides.
+template <typename Kind>
+arrow::Status Applied(Manifest& next, const Kind& operation, const CommitHints& hints) {
+  if constexpr (requires { table::ApplyTo(next, operation, hints); }) {
+    return table::ApplyTo(next, operation, hints);
+  } else {
+    return table::ApplyTo(next, operation);
+  }
+}
+
+}  // namespace
+
+arrow::Result<Manifest> Apply(const Manifest& previous, const Operation& operation,
+                              const CommitHints& hints) {
   Manifest next = previous;
   next.version = previous.version + 1;
   ARROW_RETURN_NOT_OK(
-      std::visit([&](const auto& alternative) { return ApplyTo(next, alternative); }, operation));
+      std::visit([&](const auto& kind) { return Applied(next, kind, hints); }, operation));
   ARROW_RETURN_NOT_OK(DeriveFlags(previous, next));
   ARROW_RETURN_NOT_OK(Validate(previous, operation, next));
   return next;

@@ -20,9 +20,9 @@ arrow::Status CheckFields(const Index& index, const wire::Schema& schema) {
     return InvalidInput("index '{}' is on field {}, which the table does not have",
                         index.entry.name, id);
   }
-  if (index.entry.num_covering_fields > index.entry.fields.size()) {
+  if (index.entry.covering_fields.size() > index.entry.fields.size()) {
     return InvalidInput("index '{}' carries {} columns, but names {}", index.entry.name,
-                        index.entry.num_covering_fields, index.entry.fields.size());
+                        index.entry.covering_fields.size(), index.entry.fields.size());
   }
   return arrow::Status::OK();
 }
@@ -33,7 +33,7 @@ arrow::Status CheckSegments(const IndexList& indices, const std::set<std::string
     std::optional<bool> addresses;
     for (const Index& index : indices.indices()) {
       if (index.entry.name != name) continue;
-      const bool of_this = index.entry.stores_row_addresses();
+      const bool of_this = wire::StoresRowAddresses(index.entry);
       if (addresses.value_or(of_this) != of_this) {
         return InvalidInput("segments of index '{}' store row ids and row addresses both", name);
       }
@@ -51,12 +51,12 @@ arrow::Status ApplyTo(Manifest& next, const CreateIndex& change) {
   std::set<std::string> replaced;  // uuids
   std::set<std::string> changed;   // names
   std::vector<Index> added;
-  for (const std::string& message : change.removed_indices) {
-    ARROW_ASSIGN_OR_RAISE(const Index index, IndexList::ParseEntry(message, kOperation));
-    replaced.insert(index.entry.uuid);
-  }
-  for (const std::string& message : change.new_indices) {
-    ARROW_ASSIGN_OR_RAISE(Index index, IndexList::ParseEntry(message, kOperation));
+  for (const IndexMetadata& index : change.removed_indices) replaced.insert(index.uuid);
+  for (const IndexMetadata& given : change.new_indices) {
+    if (!wire::IsUuid(given.uuid)) {
+      return InvalidInput("not the UUID of an index: '{}'", given.uuid);
+    }
+    ARROW_ASSIGN_OR_RAISE(Index index, IndexList::ParseEntry(wire::Serialize(given), kOperation));
     ARROW_RETURN_NOT_OK(CheckFields(index, next.schema));
     replaced.insert(index.entry.uuid);
     changed.insert(index.entry.name);

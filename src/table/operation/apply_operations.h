@@ -16,11 +16,11 @@ namespace glaive::table {
 
 arrow::Status ApplyTo(Manifest& next, const Append& append);
 arrow::Status ApplyTo(Manifest& next, const Delete& deletion);
-arrow::Status ApplyTo(Manifest& next, const Overwrite& overwrite);
+arrow::Status ApplyTo(Manifest& next, const Overwrite& overwrite, const CommitHints& hints);
 arrow::Status ApplyTo(Manifest& next, const CreateIndex& change);
 arrow::Status ApplyTo(Manifest& next, const Rewrite& rewrite);
-arrow::Status ApplyTo(Manifest& next, const Merge& merge);
-arrow::Status ApplyTo(Manifest& next, const Restore& restore);
+arrow::Status ApplyTo(Manifest& next, const Merge& merge, const CommitHints& hints);
+arrow::Status ApplyTo(Manifest& next, const Restore& restore, const CommitHints& hints);
 arrow::Status ApplyTo(Manifest& next, const ReserveFragments& reservation);
 arrow::Status ApplyTo(Manifest& next, const Update& update);
 arrow::Status ApplyTo(Manifest& next, const Project& project);

@@ -47,6 +47,10 @@ arrow::Status CheckOverlay(const Manifest& next, const DataFragment& fragment,
                            const DataOverlayFile& overlay, const std::vector<RowRange>& covered) {
   const wire::DataFile& file = overlay.data_file;
   ARROW_RETURN_NOT_OK(CheckFile(file));
+  if (overlay.offset_bitmaps.size() != (overlay.per_field ? file.fields.size() : 1)) {
+    return InvalidInput("overlay {} covers {} fields with {} sets of rows", file.path,
+                        file.fields.size(), overlay.offset_bitmaps.size());
+  }
   std::set<int32_t> known;
   wire::CollectFieldIds(next.schema.fields, &known);
   for (const int32_t id : file.fields) {
@@ -88,9 +92,7 @@ arrow::Status ApplyTo(Manifest& next, const DataOverlay& operation) {
       ARROW_ASSIGN_OR_RAISE(changed[group.fragment_id], ParseExisting(next, group.fragment_id));
     }
     DataFragment& fragment = changed[group.fragment_id];
-    for (const std::string& message : group.overlays) {
-      ARROW_ASSIGN_OR_RAISE(DataOverlayFile overlay,
-                            wire::ParseOverlay(wire::AsBytes(message), kOperation));
+    for (DataOverlayFile overlay : group.overlays) {
       ARROW_ASSIGN_OR_RAISE(const auto covered, CoveredRows(overlay));
       ARROW_RETURN_NOT_OK(CheckOverlay(next, fragment, overlay, covered));
       ARROW_RETURN_NOT_OK(Refresh(next, fragment, covered));

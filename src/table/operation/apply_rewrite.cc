@@ -31,8 +31,8 @@ bool SaysLiveRows(const DataFragment& fragment) {
 }
 
 // What the rows are called by, if not by their addresses, is carried over by who rewrote them.
-arrow::Status CheckCarriesRowIds(const std::vector<DataFragment>& fragments) {
-  for (const DataFragment& fragment : fragments) {
+arrow::Status CheckCarriesRowIds(const std::vector<FragmentMetadata>& fragments) {
+  for (const DataFragment& fragment : fragments | Entries) {
     if (std::holds_alternative<std::monostate>(fragment.row_ids)) {
       return InvalidInput("a rewritten fragment of {} rows does not carry their row ids on",
                           fragment.physical_rows);
@@ -56,7 +56,7 @@ arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
   Move move;
   uint64_t rows_before = 0;
   bool known = true;
-  for (const DataFragment& theirs : group.old_fragments) {
+  for (const DataFragment& theirs : group.old_fragments | Entries) {
     const std::optional<Fragment> view = next.fragments.Find(theirs.id);
     if (!view) {
       return CommitConflict(Retry::kYes, next.version - 1,
@@ -70,7 +70,8 @@ arrow::Result<Move> MoveGroup(Manifest& next, const Rewrite::Group& group) {
   }
   if (next.has_stable_row_ids()) ARROW_RETURN_NOT_OK(CheckCarriesRowIds(group.new_fragments));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Remove(move.from));
-  ARROW_ASSIGN_OR_RAISE(const auto added, WithIds(group.new_fragments, next.max_fragment_id));
+  ARROW_ASSIGN_OR_RAISE(const auto added,
+                        WithIds(EntriesOf(group.new_fragments), next.max_fragment_id));
   uint64_t rows_after = 0;
   for (const DataFragment& fragment : added) {
     move.to.push_back(fragment.id);
@@ -93,40 +94,12 @@ void Follow(Index& index, const Move& move, bool knows_rows, const wire::Schema&
   if (follows) index.covered->Add(move.to);
 }
 
-// RewrittenIndex {1 old_id UUID, 2 new_id UUID, 3 details, 4 version, 5 files*}.
-struct RewrittenIndex {
-  std::string old_uuid;
-  std::string new_id;  // a UUID message
-  std::string files;   // fields 10 of the entry
-};
-
-arrow::Result<RewrittenIndex> ParseRewritten(const std::string& message) {
-  RewrittenIndex index;
-  const auto read_uuid = [&](const FieldView& field) {
-    if (field.key() == Bytes(1)) index.old_uuid = field.text();
-    return arrow::Status::OK();
-  };
-  const auto read = [&](const FieldView& field) -> arrow::Status {
-    switch (field.key()) {
-      case Bytes(1): return wire::VisitFields(field.payload, field.where, "UUID", read_uuid);
-      case Bytes(2): index.new_id = field.text(); break;
-      case Bytes(5): wire::AppendBytes(10, field.text(), &index.files); break;
-      default: break;
-    }
-    return arrow::Status::OK();
-  };
-  ARROW_RETURN_NOT_OK(
-      wire::VisitFields(wire::AsBytes(message), kOperation, "RewrittenIndex", read));
-  return index;
-}
-
 // The index under another id and with other files, which know the rows where they are now.
 arrow::Status Exchange(Index& index, const RewrittenIndex& rewritten) {
-  std::string uuid;
-  wire::AppendBytes(1, rewritten.new_id, &uuid);
-  const std::pair<uint32_t, std::string> changed[] = {{1, uuid}, {10, rewritten.files}};
-  ARROW_ASSIGN_OR_RAISE(std::string message, WithFields(index.message, kOperation, changed));
-  ARROW_ASSIGN_OR_RAISE(Index exchanged, IndexList::ParseEntry(std::move(message), kOperation));
+  IndexMetadata entry = index.entry;
+  entry.uuid = rewritten.new_id;
+  entry.files = rewritten.new_files;
+  ARROW_ASSIGN_OR_RAISE(Index exchanged, IndexList::ParseEntry(wire::Serialize(entry), kOperation));
   exchanged.covered = index.covered;
   index = std::move(exchanged);
   return arrow::Status::OK();
@@ -136,14 +109,16 @@ arrow::Status FollowMoves(Manifest& next, const Rewrite& rewrite, const std::vec
   if (next.index_section.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(IndexList indices, IndicesOf(next));
   std::map<std::string, RewrittenIndex> rewritten;
-  for (const std::string& message : rewrite.rewritten_indices) {
-    ARROW_ASSIGN_OR_RAISE(RewrittenIndex index, ParseRewritten(message));
-    if (!rewritten.emplace(index.old_uuid, index).second) {
+  for (const RewrittenIndex& index : rewrite.rewritten_indices) {
+    if (!wire::IsUuid(index.old_id) || !wire::IsUuid(index.new_id)) {
+      return InvalidInput("not the UUIDs of indices: '{}' and '{}'", index.old_id, index.new_id);
+    }
+    if (!rewritten.emplace(index.old_id, index).second) {
       return InvalidInput("a rewrite exchanges one index twice");
     }
   }
   for (Index& index : indices.indices()) {
-    if (index.entry.is_system()) continue;
+    if (wire::IsSystem(index.entry)) continue;
     if (!index.covered) {
       return Unsupported(
           "rewriting fragments of a table whose index '{}' does not say which it covers",
@@ -151,7 +126,7 @@ arrow::Status FollowMoves(Manifest& next, const Rewrite& rewrite, const std::vec
     }
     const auto exchanged = rewritten.find(index.entry.uuid);
     const bool knows_rows = exchanged != rewritten.end() ||
-                            (next.has_stable_row_ids() && !index.entry.stores_row_addresses());
+                            (next.has_stable_row_ids() && !wire::StoresRowAddresses(index.entry));
     for (const Move& move : moves) Follow(index, move, knows_rows, next.schema);
     if (exchanged != rewritten.end()) ARROW_RETURN_NOT_OK(Exchange(index, exchanged->second));
   }

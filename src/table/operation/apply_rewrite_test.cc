@@ -3,15 +3,18 @@
 #include "table/operation/apply.h"
 #include "table/rows/row_lineage.h"
 #include "table/sets/roaring.h"
+#include "testing/edits.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
 #include "wire/fields.h"
+#include "wire/index.h"
 
 namespace glaive::table {
 namespace {
 
 using glaive::testing::CoverageOf;
 using glaive::testing::IndexEntry;
+using glaive::testing::IndexOf;
 using glaive::testing::IndexSection;
 using glaive::testing::IsError;
 using ::testing::ElementsAre;
@@ -29,7 +32,8 @@ Manifest ThreeFragments(bool stable_row_ids = false) {
   Manifest manifest;
   manifest.schema.fields = {{.id = 0, .name = "a", .logical_type = "int64"}};
   if (stable_row_ids) manifest.reader_feature_flags = feature::kStableRowIds;
-  const Append append{{NewFragment("f0", 5), NewFragment("f1", 5), NewFragment("f2", 5)}};
+  const Append append{
+      FragmentsOf({NewFragment("f0", 5), NewFragment("f1", 5), NewFragment("f2", 5)})};
   return Apply(manifest, append).ValueOrDie();
 }
 
@@ -44,7 +48,8 @@ Rewrite Compact(const Manifest& manifest, uint64_t new_id = 0) {
     const RowRange ids = {0, 10};
     compacted.row_ids = wire::InlineSequence{SerializeRowIds({&ids, 1})};
   }
-  return {.groups = {{{Parsed(manifest, 0), Parsed(manifest, 1)}, {compacted}}}};
+  return {.groups = {
+              {FragmentsOf({Parsed(manifest, 0), Parsed(manifest, 1)}), FragmentsOf({compacted})}}};
 }
 
 TEST(ApplyRewriteTest, ExchangesFragmentsUnderReservedIds) {
@@ -53,7 +58,8 @@ TEST(ApplyRewriteTest, ExchangesFragmentsUnderReservedIds) {
   EXPECT_EQ(reserved.max_fragment_id, 3);
   EXPECT_EQ(reserved.fragments.totals(), before.fragments.totals());
 
-  const Manifest appended = Apply(reserved, Append{{NewFragment("a", 1)}}).ValueOrDie();
+  const Manifest appended =
+      Apply(reserved, Append{FragmentsOf({NewFragment("a", 1)})}).ValueOrDie();
   const Manifest next = Apply(appended, Compact(appended, 3)).ValueOrDie();
   EXPECT_EQ(Parsed(next, 3).files[0].path, "compacted");
   EXPECT_EQ(Parsed(next, 4).files[0].path, "a");
@@ -61,14 +67,19 @@ TEST(ApplyRewriteTest, ExchangesFragmentsUnderReservedIds) {
   EXPECT_EQ(next.max_fragment_id, 4);
 }
 
+template <typename Change>
+void Edit(Rewrite& rewrite, const Change& change) {
+  testing::Edit(rewrite.groups[0].new_fragments, [&](auto& fragments) { change(fragments[0]); });
+}
+
 TEST(ApplyRewriteTest, RowsMustBeThereAsManyAsBefore) {
   const Manifest before = ThreeFragments();
   Rewrite rewrite = Compact(before);
-  rewrite.groups[0].new_fragments[0].physical_rows = 9;
+  Edit(rewrite, [](DataFragment& fragment) { fragment.physical_rows = 9; });
   EXPECT_THAT(Apply(before, rewrite), IsError(ErrorKind::kInvalidInput, "9 rows of the 10"));
   DataFragment deleted = Parsed(before, 0);
   deleted.deletion_file.emplace().num_deleted_rows = 1;
-  const Manifest shorter = Apply(before, Delete{{deleted}, {}, "", {}}).ValueOrDie();
+  const Manifest shorter = Apply(before, Delete{FragmentsOf({deleted}), {}, "", {}}).ValueOrDie();
   EXPECT_EQ(Apply(shorter, rewrite)->fragments.totals().live_rows(), 14);
 
   const Manifest gone = Apply(before, Delete{{}, {1}, "", {}}).ValueOrDie();
@@ -83,10 +94,10 @@ TEST(ApplyRewriteTest, StableRowIdsAreBroughtAlong) {
   EXPECT_EQ(ids.size(), 10);
   EXPECT_EQ(ids.runs().back().first + ids.runs().back().length, 10);
   Rewrite loses_ids = Compact(before);
-  loses_ids.groups[0].new_fragments[0].row_ids = std::monostate{};
+  Edit(loses_ids, [](DataFragment& fragment) { fragment.row_ids = std::monostate{}; });
   EXPECT_THAT(Apply(before, loses_ids), IsError(ErrorKind::kInvalidInput, "does not carry"));
   Rewrite too_few = Compact(before);
-  too_few.groups[0].new_fragments[0].row_ids = Parsed(before, 0).row_ids;
+  Edit(too_few, [&](DataFragment& fragment) { fragment.row_ids = Parsed(before, 0).row_ids; });
   EXPECT_THAT(Apply(before, too_few), IsError(ErrorKind::kCorrupt, "lineage of 5 rows"));
 }
 
@@ -129,16 +140,15 @@ TEST(ApplyRewriteTest, ValuesLaidOverAfterAnIndexWasBuiltAreNotKnownToIt) {
 TEST(ApplyRewriteTest, AnIndexThatWasRewrittenAsWellFollows) {
   Manifest before = ThreeFragments();
   before.index_section = IndexSection({IndexEntry("a", {0}, kAll, {.uuid = 7})});
-  std::string rewritten;
-  for (const auto& [number, byte] : {std::pair(1u, '\7'), std::pair(2u, '\x8')}) {
-    std::string uuid;
-    wire::AppendBytes(1, std::string(16, byte), &uuid);
-    wire::AppendBytes(number, uuid, &rewritten);
-  }
   Rewrite rewrite = Compact(before);
-  rewrite.rewritten_indices = {rewritten};
+  rewrite.rewritten_indices = {{.old_id = "07070707-0707-0707-0707-070707070707",
+                                .new_id = "08080808-0808-0808-0808-080808080808"}};
   EXPECT_EQ(Apply(before, rewrite)->index_section,
             IndexSection({IndexEntry("a", {0}, kFollowed, {.uuid = 8})}));
+}
+
+IndexMetadata Parsed(const std::string& entry) {
+  return wire::ParseIndex(wire::AsBytes(entry), {"m"}).ValueOrDie();
 }
 
 TEST(ApplyCreateIndexTest, EntriesComeAndGo) {
@@ -146,23 +156,24 @@ TEST(ApplyCreateIndexTest, EntriesComeAndGo) {
   const std::string first = IndexEntry("a", {0}, kThird, {.uuid = 1});
   const std::string second = IndexEntry("b", {0}, kAll, {.uuid = 2});
   const std::string again = IndexEntry("a", {0}, kAll, {.uuid = 1});
-  const Manifest both = Apply(before, CreateIndex{.new_indices = {first, second}}).ValueOrDie();
+  const Manifest both =
+      Apply(before, CreateIndex{.new_indices = {Parsed(first), Parsed(second)}}).ValueOrDie();
   EXPECT_EQ(both.index_section, IndexSection({first, second}));
-  EXPECT_EQ(Apply(both, CreateIndex{.new_indices = {again}})->index_section,
+  EXPECT_EQ(Apply(both, CreateIndex{.new_indices = {Parsed(again)}})->index_section,
             IndexSection({second, again}));
-  EXPECT_EQ(Apply(both, CreateIndex{.removed_indices = {second}})->index_section,
+  EXPECT_EQ(Apply(both, CreateIndex{.removed_indices = {Parsed(second)}})->index_section,
             IndexSection({first}));
 }
 
 TEST(ApplyCreateIndexTest, WhatCannotAnswerIsRefused) {
   const Manifest before = ThreeFragments();
-  const auto bring = [&](std::vector<std::string> entries) {
+  const auto bring = [&](std::vector<IndexMetadata> entries) {
     return Apply(before, CreateIndex{.new_indices = std::move(entries)});
   };
-  EXPECT_THAT(bring({IndexEntry("a", {7}, kAll)}),
+  EXPECT_THAT(bring({IndexOf("a", {7}, kAll)}),
               IsError(ErrorKind::kInvalidInput, "index 'a' is on field 7"));
-  EXPECT_THAT(bring({IndexEntry("a", {0}, kAll),
-                     IndexEntry("a", {0}, kThird, {.details_type = "/x.ZoneMapIndexDetails"})}),
+  EXPECT_THAT(bring({IndexOf("a", {0}, kAll),
+                     IndexOf("a", {0}, kThird, {.details_type = "/x.ZoneMapIndexDetails"})}),
               IsError(ErrorKind::kInvalidInput, "index 'a' store row ids and row addresses"));
 }
 

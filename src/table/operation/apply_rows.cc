@@ -105,7 +105,7 @@ arrow::Status GiveRowIds(std::vector<DataFragment>& fragments, Manifest& next) {
 }
 
 arrow::Status ApplyTo(Manifest& next, const Append& append) {
-  ARROW_ASSIGN_OR_RAISE(auto fragments, WithIds(append.fragments, next.max_fragment_id));
+  ARROW_ASSIGN_OR_RAISE(auto fragments, WithIds(EntriesOf(append.fragments), next.max_fragment_id));
   ARROW_RETURN_NOT_OK(GiveRowIds(fragments, next));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(fragments));
   return arrow::Status::OK();
@@ -115,7 +115,7 @@ arrow::Status ApplyTo(Manifest& next, const Append& append) {
 // column that was added since.
 arrow::Status ApplyTo(Manifest& next, const Delete& deletion) {
   std::vector<DataFragment> updated;
-  for (const DataFragment& theirs : deletion.updated_fragments) {
+  for (const DataFragment& theirs : deletion.updated_fragments | Entries) {
     ARROW_ASSIGN_OR_RAISE(DataFragment fragment, ParseExisting(next, theirs.id));
     fragment.deletion_file = theirs.deletion_file;
     updated.push_back(std::move(fragment));
@@ -127,8 +127,8 @@ arrow::Status ApplyTo(Manifest& next, const Delete& deletion) {
 
 // Ids go on from the old table's, so that an address never names two rows; what the caller put
 // into `id` is of no account.
-arrow::Status ApplyTo(Manifest& next, const Overwrite& overwrite) {
-  std::vector<DataFragment> fragments = overwrite.fragments;
+arrow::Status ApplyTo(Manifest& next, const Overwrite& overwrite, const CommitHints& hints) {
+  std::vector<DataFragment> fragments = EntriesOf(overwrite.fragments);
   for (DataFragment& fragment : fragments) {
     if (fragment.deletion_file) {
       return InvalidInput("an overwrite takes new fragments; one of {} rows has a deletion file",
@@ -143,10 +143,10 @@ arrow::Status ApplyTo(Manifest& next, const Overwrite& overwrite) {
   ARROW_ASSIGN_OR_RAISE(fragments, WithIds(std::move(fragments), next.max_fragment_id));
   ARROW_RETURN_NOT_OK(GiveRowIds(fragments, next));
   ARROW_ASSIGN_OR_RAISE(next.fragments, FragmentTable().Insert(fragments));
-  next.schema = overwrite.schema;
+  next.schema = StateOf(overwrite.schema)->schema;
   next.index_section.clear();
   for (const auto& [key, value] : overwrite.config_upserts) next.config[key] = value;
-  if (overwrite.data_file_version) next.data_file_version = *overwrite.data_file_version;
+  if (hints.data_file_version) next.data_file_version = *hints.data_file_version;
   if (!overwrite.initial_bases.empty() && !next.base_paths.empty()) {
     return Unsupported("an overwrite that brings base paths to a table that has some");
   }

@@ -131,17 +131,18 @@ bool HasAll(const std::set<int32_t>& left, const std::set<int32_t>& right) {
 
 }  // namespace
 
-arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
+arrow::Status ApplyTo(Manifest& next, const Merge& merge, const CommitHints& hints) {
+  const wire::Schema& schema = StateOf(merge.schema)->schema;
   std::set<uint64_t> named;
   MergedFragments merged;
-  for (const DataFragment& fragment : merge.fragments) {
+  for (const DataFragment& fragment : merge.fragments | Entries) {
     ARROW_RETURN_NOT_OK(Add(next, fragment, named, merged));
   }
-  if (!merge.others && merged.known.size() != next.fragments.totals().num_fragments) {
+  if (!hints.others && merged.known.size() != next.fragments.totals().num_fragments) {
     return InvalidInput("a merge names {} of the {} fragments of version {}", merged.known.size(),
                         next.fragments.totals().num_fragments, next.version - 1);
   }
-  const std::set<int32_t> live = LiveFields(merge.schema);
+  const std::set<int32_t> live = LiveFields(schema);
   for (DataFragment& fragment : merged.known) {
     ARROW_RETURN_NOT_OK(DropDeadOverlays(live, fragment, {next.path}).status());
   }
@@ -149,17 +150,18 @@ arrow::Status ApplyTo(Manifest& next, const Merge& merge) {
   ARROW_ASSIGN_OR_RAISE(merged.added, WithIds(std::move(merged.added), next.max_fragment_id));
   ARROW_RETURN_NOT_OK(GiveRowIds(merged.added, next));
   ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Insert(merged.added));
-  return ChangeSchema(next, merge.schema, merged);
+  return ChangeSchema(next, schema, merged);
 }
 
 // Files that hold nothing but dropped columns go; the hidden row lineage counts as something.
 arrow::Status ApplyTo(Manifest& next, const Project& project) {
+  const wire::Schema& schema = StateOf(project.schema)->schema;
   std::set<int32_t> before;
   std::set<int32_t> after;
   wire::CollectFieldIds(next.schema.fields, &before);
-  wire::CollectFieldIds(project.schema.fields, &after);
+  wire::CollectFieldIds(schema.fields, &after);
   if (!HasAll(after, before)) {
-    const std::set<int32_t> live = LiveFields(project.schema);
+    const std::set<int32_t> live = LiveFields(schema);
     std::vector<DataFragment> changed;
     ARROW_RETURN_NOT_OK(next.fragments.Visit([&](const Fragment& view) {
       ARROW_ASSIGN_OR_RAISE(DataFragment fragment, view.Parse());
@@ -170,7 +172,7 @@ arrow::Status ApplyTo(Manifest& next, const Project& project) {
     }));
     ARROW_ASSIGN_OR_RAISE(next.fragments, next.fragments.Replace(changed));
   }
-  return ChangeSchema(next, project.schema, {});
+  return ChangeSchema(next, schema, {});
 }
 
 }  // namespace glaive::table

@@ -2,6 +2,7 @@
 
 #include "table/operation/apply.h"
 #include "table/rows/row_lineage.h"
+#include "testing/edits.h"
 #include "testing/index_entries.h"
 #include "testing/matchers.h"
 
@@ -9,6 +10,7 @@ namespace glaive::table {
 namespace {
 
 using glaive::testing::CoverageOf;
+using glaive::testing::Edit;
 using glaive::testing::IndexEntry;
 using glaive::testing::IndexSection;
 using glaive::testing::IsError;
@@ -31,6 +33,8 @@ DataFragment NewFragment(std::string path) {
   return {.files = {File(std::move(path), {0, 1})}, .physical_rows = 5};
 }
 
+using Fragments = std::vector<DataFragment>;
+
 wire::Schema SchemaOf(std::initializer_list<int32_t> ids) {
   wire::Schema schema;
   for (const int32_t id : ids) {
@@ -44,7 +48,7 @@ Manifest TwoFragments(bool stable_row_ids = false) {
   Manifest manifest;
   manifest.schema = SchemaOf({0, 1});
   if (stable_row_ids) manifest.reader_feature_flags = feature::kStableRowIds;
-  return Apply(manifest, Append{{NewFragment("f0"), NewFragment("f1")}}).ValueOrDie();
+  return Apply(manifest, Append{FragmentsOf({NewFragment("f0"), NewFragment("f1")})}).ValueOrDie();
 }
 
 DataFragment Parsed(const Manifest& manifest, uint64_t id) {
@@ -53,19 +57,19 @@ DataFragment Parsed(const Manifest& manifest, uint64_t id) {
 
 // Both fragments, with a column more in the first.
 Merge AddColumn(const Manifest& manifest) {
-  Merge merge{.fragments = {Parsed(manifest, 0), Parsed(manifest, 1)},
-              .schema = SchemaOf({0, 1, 2})};
-  merge.fragments[0].files.push_back(File("more", {2}));
-  return merge;
+  Fragments fragments = {Parsed(manifest, 0), Parsed(manifest, 1)};
+  fragments[0].files.push_back(File("more", {2}));
+  return {.fragments = FragmentsOf(std::move(fragments)),
+          .schema = WrapSchema(SchemaOf({0, 1, 2}))};
 }
 
 TEST(ApplySchemaTest, AMergeAddsColumnsAndFragments) {
   const Manifest before = TwoFragments();
   Merge merge = AddColumn(before);
-  merge.fragments.push_back(NewFragment("new"));
+  merge.fragments.push_back(MakeFragmentMetadata(NewFragment("new")));
   const Manifest next = Apply(before, merge).ValueOrDie();
-  EXPECT_EQ(next.schema, merge.schema);
-  EXPECT_EQ(Parsed(next, 0), merge.fragments[0]);
+  EXPECT_EQ(next.schema, SchemaOf({0, 1, 2}));
+  EXPECT_EQ(Parsed(next, 0), StateOf(merge.fragments[0])->fragment);
   EXPECT_EQ(Parsed(next, 2).files[0].path, "new");
   EXPECT_EQ(next.max_fragment_id, 2);
 }
@@ -74,10 +78,9 @@ TEST(ApplySchemaTest, AMergeKeepsEveryFragmentAndItsRows) {
   const Manifest before = TwoFragments();
   const auto after = [&](auto change) {
     Merge merge = AddColumn(before);
-    change(merge.fragments);
+    Edit(merge.fragments, change);
     return Apply(before, merge);
   };
-  using Fragments = std::vector<DataFragment>;
   EXPECT_THAT(after([](Fragments& all) { all.pop_back(); }),
               IsError(ErrorKind::kInvalidInput, "names 1 of the 2 fragments of version 1"));
   EXPECT_THAT(after([](Fragments& all) { all.push_back(all[1]); }),
@@ -93,8 +96,10 @@ TEST(ApplySchemaTest, AMergeKeepsEveryFragmentAndItsRows) {
 TEST(ApplySchemaTest, AMergeChangesRowsWhoseColumnsItWrites) {
   const Manifest before = TwoFragments(true);
   Merge merge = AddColumn(before);
-  merge.fragments[0].row_ids = std::monostate{};  // as JSON may come without it
-  merge.fragments.push_back(NewFragment("new"));
+  Edit(merge.fragments, [](Fragments& all) {
+    all[0].row_ids = std::monostate{};  // as JSON may come without it
+    all.push_back(NewFragment("new"));
+  });
   const Manifest next = Apply(before, merge).ValueOrDie();
   const auto changed = [&](uint64_t id) {
     return UpdatedVersionsOf(Parsed(next, id), {"m"}).ValueOrDie();
@@ -106,7 +111,7 @@ TEST(ApplySchemaTest, AMergeChangesRowsWhoseColumnsItWrites) {
   EXPECT_EQ(RowIdsOf(Parsed(next, 2), {"m"})->runs()[0].first, 10);
   EXPECT_EQ(next.next_row_id, 15);
 
-  merge.fragments[2].row_ids = Parsed(before, 0).row_ids;
+  Edit(merge.fragments, [&](Fragments& all) { all[2].row_ids = Parsed(before, 0).row_ids; });
   EXPECT_THAT(Apply(before, merge), IsError(ErrorKind::kInvalidInput, "has row ids already"));
 }
 
@@ -120,12 +125,14 @@ TEST(ApplySchemaTest, AMergeTakesRewrittenColumnsOutOfTheirIndices) {
   EXPECT_EQ(Apply(before, AddColumn(before))->index_section, before.index_section);
 
   Merge rewrites = AddColumn(before);
-  rewrites.fragments[0].files = {File("f0", {0, wire::kTombstoneFieldId}), File("again", {1})};
+  Edit(rewrites.fragments, [](Fragments& all) {
+    all[0].files = {File("f0", {0, wire::kTombstoneFieldId}), File("again", {1})};
+  });
   EXPECT_THAT(CoverageOf(Apply(before, rewrites)->index_section),
               ElementsAre(both, second, IsEmpty()));
 
   Merge drops = AddColumn(before);
-  drops.schema = SchemaOf({1, 2});
+  drops.schema = WrapSchema(SchemaOf({1, 2}));
   EXPECT_THAT(CoverageOf(Apply(before, drops)->index_section), ElementsAre(both, IsEmpty()));
 }
 
@@ -136,8 +143,10 @@ TEST(ApplySchemaTest, AMergeHandsBackWhatItsCallerDidNotKnow) {
   newer.files[0].unknown_fields = std::string("\xd2\x4d\x01y", 4);
   before.fragments = before.fragments.Replace({{newer}}).ValueOrDie();
   Merge merge = AddColumn(before);
-  merge.fragments[0].unknown_fields.clear();
-  merge.fragments[0].files[0].unknown_fields.clear();
+  Edit(merge.fragments, [](Fragments& all) {
+    all[0].unknown_fields.clear();
+    all[0].files[0].unknown_fields.clear();
+  });
   const DataFragment after = Parsed(Apply(before, merge).ValueOrDie(), 0);
   EXPECT_EQ(after.unknown_fields, newer.unknown_fields);
   EXPECT_EQ(after.files[0].unknown_fields, newer.files[0].unknown_fields);
@@ -148,10 +157,10 @@ TEST(ApplySchemaTest, AProjectDropsFilesOfNoField) {
   fragment.files.push_back(File("b", {2}));
   Manifest before = TwoFragments();
   before.schema = SchemaOf({0, 1, 2});
-  before = Apply(before, Append{{fragment}}).ValueOrDie();
-  const Project project{.schema = SchemaOf({0, 1})};
+  before = Apply(before, Append{FragmentsOf({fragment})}).ValueOrDie();
+  const Project project{.schema = WrapSchema(SchemaOf({0, 1}))};
   const Manifest next = Apply(before, project).ValueOrDie();
-  EXPECT_EQ(next.schema, project.schema);
+  EXPECT_EQ(next.schema, SchemaOf({0, 1}));
   EXPECT_THAT(Parsed(next, 2).files, ElementsAre(fragment.files[0]));
   EXPECT_EQ(Parsed(next, 0), Parsed(before, 0));
 }
@@ -160,10 +169,10 @@ TEST(ApplySchemaTest, AProjectDropsIndicesOfLostFields) {
   Manifest before = TwoFragments();
   before.index_section =
       IndexSection({IndexEntry("a", {0}, {{0, 2}}), IndexEntry("b", {1}, {{0, 2}})});
-  Project renames{.schema = before.schema};
-  renames.schema.fields[0].name = "renamed";
+  Project renames{.schema = WrapSchema(before.schema)};
+  Edit(renames.schema, [](wire::Schema& schema) { schema.fields[0].name = "renamed"; });
   EXPECT_EQ(Apply(before, renames)->index_section, before.index_section);
-  EXPECT_EQ(Apply(before, Project{.schema = SchemaOf({1})})->index_section,
+  EXPECT_EQ(Apply(before, Project{.schema = WrapSchema(SchemaOf({1}))})->index_section,
             IndexSection({IndexEntry("b", {1}, {{0, 2}})}));
 }
 

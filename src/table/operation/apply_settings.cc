@@ -144,11 +144,11 @@ arrow::Status ApplyTo(Manifest& next, const UpdateConfig& update) {
 
 // Everything comes back but what tells versions, fragments and rows apart: ids that were given once
 // are not given again.
-arrow::Status ApplyTo(Manifest& next, const Restore& restore) {
-  if (restore.content == nullptr || restore.content->version != restore.version) {
+arrow::Status ApplyTo(Manifest& next, const Restore& restore, const CommitHints& hints) {
+  if (hints.content == nullptr || hints.content->version != restore.version) {
     return InvalidInput("version {} cannot be restored without its manifest", restore.version);
   }
-  const Manifest latest = std::exchange(next, *restore.content);
+  const Manifest latest = std::exchange(next, *hints.content);
   if (latest.has_stable_row_ids() != next.has_stable_row_ids()) {
     return InvalidInput("version {} was made before the table had stable row ids", restore.version);
   }

@@ -83,8 +83,7 @@ TEST(ApplySettingsTest, RestoreKeepsTheCounters) {
   old->max_fragment_id = 1;
   old->next_row_id = 10;
   old->config = {{"old", "1"}};
-  const Manifest next =
-      Apply(Example(), Restore{.version = 2, .content = std::move(old)}).ValueOrDie();
+  const Manifest next = Apply(Example(), Restore{2}, {.content = std::move(old)}).ValueOrDie();
   EXPECT_EQ(next.version, 6);
   EXPECT_EQ(next.max_fragment_id, 7);
   EXPECT_EQ(next.next_row_id, 100);
@@ -95,9 +94,9 @@ TEST(ApplySettingsTest, RestoreDoesNotTurnStableRowIdsOff) {
   Manifest stable = Example();
   stable.reader_feature_flags = stable.writer_feature_flags = feature::kStableRowIds;
   auto old = std::make_shared<Manifest>(Example());
-  EXPECT_THAT(Apply(stable, Restore{.version = 5, .content = old}),
+  EXPECT_THAT(Apply(stable, Restore{5}, {.content = old}),
               IsError(ErrorKind::kInvalidInput, "stable row ids"));
-  EXPECT_THAT(Apply(Example(), Restore{.version = 4, .content = old}),
+  EXPECT_THAT(Apply(Example(), Restore{4}, {.content = old}),
               IsError(ErrorKind::kInvalidInput, "without its manifest"));
 }
 

@@ -50,7 +50,7 @@ DataFragment Parsed(const Manifest& manifest, uint64_t id) {
 }
 
 TEST(ApplyTest, AppendGivesIdsInListOrder) {
-  const Append append{{NewFragment("a"), NewFragment("b")}};
+  const Append append{FragmentsOf({NewFragment("a"), NewFragment("b")})};
   const Manifest next = Apply(Golden(), append).ValueOrDie();
   EXPECT_EQ(next.version, 4);
   EXPECT_EQ(next.max_fragment_id, 3);
@@ -64,7 +64,8 @@ TEST(ApplyTest, DeleteTakesOnlyTheDeletionFile) {
   DataFragment stale = Parsed(Golden(), 0);
   stale.files.clear();  // as read before a column was added
   stale.deletion_file->num_deleted_rows = 9;
-  const Manifest next = Apply(Golden(), Delete{{stale}, {1}, "k < 9", {}}).ValueOrDie();
+  const Manifest next =
+      Apply(Golden(), Delete{FragmentsOf({stale}), {1}, "k < 9", {}}).ValueOrDie();
   EXPECT_EQ(next.fragments.totals().num_fragments, 1);
   EXPECT_EQ(next.fragments.totals().live_rows(), 91);
   EXPECT_THAT(Parsed(next, 0).files, SizeIs(1));
@@ -78,9 +79,9 @@ TEST(ApplyTest, OverwriteGoesOnWithIdsAndConfig) {
   previous.config["a"] = "1";
   DataFragment fragment = NewFragment("new");
   fragment.id = 77;  // of no account
-  const Manifest next =
-      Apply(previous, Overwrite{.fragments = {fragment}, .config_upserts = {{"b", "2"}}})
-          .ValueOrDie();
+  const Manifest next = Apply(previous, Overwrite{.fragments = FragmentsOf({fragment}),
+                                                  .config_upserts = {{"b", "2"}}})
+                            .ValueOrDie();
   EXPECT_EQ(next.fragments.totals().num_fragments, 1);
   EXPECT_EQ(Parsed(next, 2).files[0].path, "new");
   EXPECT_THAT(next.config, SizeIs(2));
@@ -88,7 +89,7 @@ TEST(ApplyTest, OverwriteGoesOnWithIdsAndConfig) {
   EXPECT_EQ(next.writer_feature_flags, feature::kTableConfig);
 
   fragment.deletion_file.emplace();
-  EXPECT_THAT(Apply(previous, Overwrite{.fragments = {fragment}}),
+  EXPECT_THAT(Apply(previous, Overwrite{.fragments = FragmentsOf({fragment})}),
               IsError(ErrorKind::kInvalidInput, "deletion file"));
 }
 
@@ -138,7 +139,7 @@ Manifest Indexed() {
 std::vector<RowRange> Covered(const Manifest& manifest) {
   std::vector<RowRange> covered;
   const auto read = [&](const wire::FieldView& field) -> arrow::Status {
-    const auto entry = wire::ParseIndexEntry(field.payload, field.where).ValueOrDie();
+    const auto entry = wire::ParseIndex(field.payload, field.where).ValueOrDie();
     covered = ParseRoaring(wire::AsBytes(entry.fragment_bitmap), {"m"}).ValueOrDie();
     return arrow::Status::OK();
   };
@@ -153,14 +154,16 @@ TEST(ApplyTest, IndicesLoseTheFragmentsTheyNoLongerKnow) {
   EXPECT_THAT(Covered(Apply(indexed, replacement).ValueOrDie()), ElementsAre(RowRange{0, 1}));
   const DataReplacement other_field{{{1, File("new", {1})}}};
   EXPECT_THAT(Covered(Apply(indexed, other_field).ValueOrDie()), ElementsAre(RowRange{0, 2}));
-  EXPECT_EQ(Apply(indexed, Append{{NewFragment("a")}})->index_section, indexed.index_section);
+  EXPECT_EQ(Apply(indexed, Append{FragmentsOf({NewFragment("a")})})->index_section,
+            indexed.index_section);
   EXPECT_EQ(Apply(indexed, Overwrite{})->index_section, "");
 }
 
 TEST(ApplyTest, StableRowIdsAreGivenAndKept) {
   Manifest empty;
   empty.reader_feature_flags = empty.writer_feature_flags = feature::kStableRowIds;
-  const Manifest first = Apply(empty, Append{{NewFragment("a"), NewFragment("b")}}).ValueOrDie();
+  const Manifest first =
+      Apply(empty, Append{FragmentsOf({NewFragment("a"), NewFragment("b")})}).ValueOrDie();
   EXPECT_EQ(first.next_row_id, 10);
   EXPECT_TRUE(first.has_stable_row_ids());
   const auto ids_of = [](const DataFragment& fragment) {
@@ -178,19 +181,20 @@ TEST(ApplyTest, StableRowIdsAreGivenAndKept) {
   EXPECT_EQ(ids_of(Parsed(second, 1)), 5);
   EXPECT_EQ(changed_in(Parsed(second, 1)), 2);
   EXPECT_EQ(changed_in(Parsed(second, 0)), 1);
-  EXPECT_EQ(Apply(second, Overwrite{.fragments = {NewFragment("d")}})->next_row_id, 15)
+  EXPECT_EQ(Apply(second, Overwrite{.fragments = FragmentsOf({NewFragment("d")})})->next_row_id, 15)
       << "ids are never given twice";
 
-  const Rewrite loses_ids{{{{Parsed(second, 0)}, {NewFragment("e")}}}, {}};
+  const Rewrite loses_ids{{{FragmentsOf({Parsed(second, 0)}), FragmentsOf({NewFragment("e")})}},
+                          {}};
   EXPECT_THAT(Apply(second, loses_ids), IsError(ErrorKind::kInvalidInput, "does not carry"));
 }
 
 TEST(ApplyTest, FilesWhoseColumnsDoNotMatchTheirFields) {
   DataFragment fragment = NewFragment("a");
   fragment.files[0].column_indices.pop_back();
-  EXPECT_THAT(Apply({}, Append{{fragment}}),
+  EXPECT_THAT(Apply({}, Append{FragmentsOf({fragment})}),
               IsError(ErrorKind::kInvalidInput, "a has 2 fields in 1 columns"));
-  EXPECT_THAT(Apply({}, Append{{{.files = {File("b", {})}}}}),
+  EXPECT_THAT(Apply({}, Append{FragmentsOf({DataFragment{.files = {File("b", {})}}})}),
               IsError(ErrorKind::kInvalidInput, "b has 0 fields"));
 }
 

@@ -156,7 +156,7 @@ struct Moves {
 void CoverMovedRows(IndexList& indices, const Moves& moves, const std::set<int32_t>& changed,
                     const wire::Schema& schema) {
   for (Index& index : indices.indices()) {
-    if (index.entry.is_system() || index.entry.stores_row_addresses()) continue;
+    if (wire::IsSystem(index.entry) || wire::StoresRowAddresses(index.entry)) continue;
     if (!index.covered || index.HasField(changed)) continue;
     if (!index.covered->ContainsAll(moves.from)) continue;
     if (!IsOverlaid(index, moves.overlaid, schema)) index.covered->Add(moves.to);
@@ -172,7 +172,7 @@ arrow::Status UpdateIndices(Manifest& next, const Update& update, const Moves& m
   };
   if (!update.fields_modified.empty()) {
     std::vector<uint64_t> updated;
-    for (const DataFragment& fragment : update.updated_fragments) updated.push_back(fragment.id);
+    for (const auto& fragment : update.updated_fragments) updated.push_back(fragment.id());
     ARROW_RETURN_NOT_OK(Withdraw(indices, updated, related(update.fields_modified)));
   }
   const auto& changed = update.fields_for_preserving_frag_bitmap;
@@ -196,7 +196,7 @@ arrow::Result<RowOrigins> OriginsOf(const Manifest& manifest, const Moves& moves
 // The new fragments as they will be; which of them hold moved rows alone is noted.
 arrow::Result<std::vector<DataFragment>> NewFragments(Manifest& next, const Update& update,
                                                       const std::set<int32_t>& live, Moves* moves) {
-  ARROW_ASSIGN_OR_RAISE(auto added, WithIds(update.new_fragments, next.max_fragment_id));
+  ARROW_ASSIGN_OR_RAISE(auto added, WithIds(EntriesOf(update.new_fragments), next.max_fragment_id));
   RowOrigins origins;
   if (next.has_stable_row_ids()) {
     ARROW_ASSIGN_OR_RAISE(origins, OriginsOf(next, *moves));
@@ -227,7 +227,7 @@ arrow::Status ApplyTo(Manifest& next, const Update& update) {
   const std::set<int32_t> live = LiveFields(next.schema);
   Moves moves{.from = update.removed_fragment_ids, .to = {}, .overlaid = {}};
   std::vector<DataFragment> updated;
-  for (const DataFragment& theirs : update.updated_fragments) {
+  for (const DataFragment& theirs : update.updated_fragments | Entries) {
     ARROW_ASSIGN_OR_RAISE(updated.emplace_back(), Updated(next, update, live, theirs));
     moves.from.push_back(theirs.id);
   }

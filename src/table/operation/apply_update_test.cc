@@ -42,8 +42,8 @@ Manifest TwoFragments(bool stable_row_ids) {
   manifest.schema.fields = {{.id = 0, .name = "a", .logical_type = "int64"},
                             {.id = 1, .name = "b", .logical_type = "int64"}};
   if (stable_row_ids) manifest.reader_feature_flags = feature::kStableRowIds;
-  manifest = Apply(manifest, Append{{NewFragment("f0", 10)}}).ValueOrDie();
-  return Apply(manifest, Append{{NewFragment("f1", 10)}}).ValueOrDie();
+  manifest = Apply(manifest, Append{FragmentsOf({NewFragment("f0", 10)})}).ValueOrDie();
+  return Apply(manifest, Append{FragmentsOf({NewFragment("f1", 10)})}).ValueOrDie();
 }
 
 DataFragment Parsed(const Manifest& manifest, uint64_t id) {
@@ -66,8 +66,8 @@ std::vector<uint64_t> IdsOf(const DataFragment& fragment) {
 TEST(ApplyUpdateTest, RowsMoveIntoNewFragments) {
   const Manifest before = TwoFragments(false);
   const Update update{.removed_fragment_ids = {1},
-                      .updated_fragments = {WithDeletions(before, 0, 4)},
-                      .new_fragments = {NewFragment("moved", 14)}};
+                      .updated_fragments = FragmentsOf({WithDeletions(before, 0, 4)}),
+                      .new_fragments = FragmentsOf({NewFragment("moved", 14)})};
   const Manifest next = Apply(before, update).ValueOrDie();
   EXPECT_EQ(next.fragments.totals().num_fragments, 2);
   EXPECT_EQ(next.fragments.totals().live_rows(), 20);
@@ -82,8 +82,9 @@ TEST(ApplyUpdateTest, MovedRowsKeepTheirIdsAndWhenTheyWereMade) {
   ASSERT_EQ(before.next_row_id, 20);
   // Rows 3, 4 of version 1, rows 12 and 13 of version 2, and three that are new.
   const Update update{
-      .updated_fragments = {WithDeletions(before, 0, 2), WithDeletions(before, 1, 2)},
-      .new_fragments = {NewFragment("moved", 7, {{3, 5}, {12, 14}}), NewFragment("inserted", 2)}};
+      .updated_fragments = FragmentsOf({WithDeletions(before, 0, 2), WithDeletions(before, 1, 2)}),
+      .new_fragments =
+          FragmentsOf({NewFragment("moved", 7, {{3, 5}, {12, 14}}), NewFragment("inserted", 2)})};
   const Manifest next = Apply(before, update).ValueOrDie();
   const DataFragment moved = Parsed(next, 2);
   EXPECT_THAT(IdsOf(moved), ElementsAre(3, 4, 12, 13, 20, 21, 22));
@@ -95,8 +96,9 @@ TEST(ApplyUpdateTest, MovedRowsKeepTheirIdsAndWhenTheyWereMade) {
   EXPECT_EQ(IdsOf(Parsed(next, 0)), IdsOf(Parsed(before, 0))) << "deleted rows keep their ids";
 
   // A second move copies what the first one copied.
-  const Update again{.removed_fragment_ids = {2},
-                     .new_fragments = {NewFragment("again", 7, {{20, 23}, {3, 5}, {12, 14}})}};
+  const Update again{
+      .removed_fragment_ids = {2},
+      .new_fragments = FragmentsOf({NewFragment("again", 7, {{20, 23}, {3, 5}, {12, 14}})})};
   const DataFragment twice = Parsed(Apply(next, again).ValueOrDie(), 4);
   EXPECT_THAT(IdsOf(twice), ElementsAre(20, 21, 22, 3, 4, 12, 13));
   EXPECT_THAT(CreatedVersionsOf(twice, {"m"}).ValueOrDie(),
@@ -105,9 +107,9 @@ TEST(ApplyUpdateTest, MovedRowsKeepTheirIdsAndWhenTheyWereMade) {
 
 TEST(ApplyUpdateTest, RowIdsThatWereNeverGivenAreRefused) {
   const Manifest before = TwoFragments(true);
-  const Update invented{.new_fragments = {NewFragment("moved", 2, {{19, 21}})}};
+  const Update invented{.new_fragments = FragmentsOf({NewFragment("moved", 2, {{19, 21}})})};
   EXPECT_THAT(Apply(before, invented), IsError(ErrorKind::kInvalidInput, "moves row 20"));
-  const Update too_many{.new_fragments = {NewFragment("moved", 2, {{1, 9}})}};
+  const Update too_many{.new_fragments = FragmentsOf({NewFragment("moved", 2, {{1, 9}})})};
   EXPECT_THAT(Apply(before, too_many), IsError(ErrorKind::kCorrupt, "more than 2 rows"));
 }
 
@@ -118,7 +120,7 @@ TEST(ApplyUpdateTest, ColumnsRewrittenInPlace) {
   rewritten.files.push_back(File("b again", {1}));
   rewritten.row_ids = std::monostate{};  // as JSON may come without it
   const std::vector<RowRange> offsets = {{0, 1}, {4, 6}};
-  const Update update{.updated_fragments = {rewritten},
+  const Update update{.updated_fragments = FragmentsOf({rewritten}),
                       .fields_modified = {1},
                       .mode = Update::Mode::kRewriteColumns,
                       .updated_fragment_offsets = {{0, SerializeRoaring(offsets)}}};
@@ -131,7 +133,7 @@ TEST(ApplyUpdateTest, ColumnsRewrittenInPlace) {
   EXPECT_EQ(after.created_at_versions, Parsed(before, 0).created_at_versions);
 
   const std::vector<RowRange> last = {{9, 10}};
-  const Update at_the_end{.updated_fragments = {rewritten},
+  const Update at_the_end{.updated_fragments = FragmentsOf({rewritten}),
                           .fields_modified = {1},
                           .mode = Update::Mode::kRewriteColumns,
                           .updated_fragment_offsets = {{0, SerializeRoaring(last)}}};
@@ -139,7 +141,7 @@ TEST(ApplyUpdateTest, ColumnsRewrittenInPlace) {
               ElementsAre(VersionRun{9, 1}, VersionRun{1, 3}));
 
   const std::vector<RowRange> beyond = {{10, 11}};
-  const Update outside{.updated_fragments = {rewritten},
+  const Update outside{.updated_fragments = FragmentsOf({rewritten}),
                        .fields_modified = {1},
                        .mode = Update::Mode::kRewriteColumns,
                        .updated_fragment_offsets = {{0, SerializeRoaring(beyond)}}};
@@ -164,7 +166,7 @@ TEST(ApplyUpdateTest, WhatLaysOverAColumnThatIsRewrittenGoesAndUnknownFieldsStay
   rewritten.files.push_back(File("b again", {1}));
   rewritten.unknown_fields.clear();
   rewritten.files[0].unknown_fields.clear();
-  const Update update{.updated_fragments = {rewritten},
+  const Update update{.updated_fragments = FragmentsOf({rewritten}),
                       .fields_modified = {1},
                       .mode = Update::Mode::kRewriteColumns};
   const DataFragment after = Parsed(Apply(before, update).ValueOrDie(), 0);
@@ -178,36 +180,38 @@ TEST(ApplyUpdateTest, RowsAreTakenFromTheFilesThatTheTableHas) {
   DataFragment rewritten = Parsed(read, 0);
   rewritten.files[0].fields[1] = wire::kTombstoneFieldId;
   rewritten.files.push_back(File("b again", {1}));
-  const Update columns{.updated_fragments = {rewritten},
+  const Update columns{.updated_fragments = FragmentsOf({rewritten}),
                        .fields_modified = {1},
                        .mode = Update::Mode::kRewriteColumns};
   const Manifest latest = Apply(read, columns).ValueOrDie();
   // Made from a version whose files were others: its deletions would come with old values.
-  const Update stale{.updated_fragments = {WithDeletions(read, 0, 1)},
-                     .new_fragments = {NewFragment("moved", 1)}};
+  const Update stale{.updated_fragments = FragmentsOf({WithDeletions(read, 0, 1)}),
+                     .new_fragments = FragmentsOf({NewFragment("moved", 1)})};
   const auto refused = Apply(latest, stale).status();
   EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "column 1 of fragment 0 in f0"));
   EXPECT_TRUE(IsRetryable(refused));
-  const Update other_column{.updated_fragments = {Parsed(read, 0)}, .fields_modified = {0}};
+  const Update other_column{.updated_fragments = FragmentsOf({Parsed(read, 0)}),
+                            .fields_modified = {0}};
   EXPECT_THAT(Apply(latest, other_column), IsError(ErrorKind::kCommitConflict, "column 1"));
 
   // What it does not name stays as it is, its sizes too.
   DataFragment bare = WithDeletions(latest, 0, 1);
   bare.files.pop_back();
   bare.files[0].file_size_bytes = 77;
-  const Manifest next = Apply(latest, Update{.updated_fragments = {bare}}).ValueOrDie();
+  const Manifest next =
+      Apply(latest, Update{.updated_fragments = FragmentsOf({bare})}).ValueOrDie();
   EXPECT_EQ(Parsed(next, 0).files, Parsed(latest, 0).files);
   EXPECT_EQ(Parsed(next, 0).deletion_file, bare.deletion_file);
 }
 
 TEST(ApplyUpdateTest, RowsThatMoveTwiceKeepWhenTheyAndTheirNeighboursWereMade) {
   const Manifest before = TwoFragments(true);
-  const Update first{.updated_fragments = {WithDeletions(before, 0, 1)},
-                     .new_fragments = {NewFragment("moved", 1, {{5, 6}})}};
+  const Update first{.updated_fragments = FragmentsOf({WithDeletions(before, 0, 1)}),
+                     .new_fragments = FragmentsOf({NewFragment("moved", 1, {{5, 6}})})};
   const Manifest moved = Apply(before, first).ValueOrDie();
   const Update second{.removed_fragment_ids = {2},
-                      .updated_fragments = {WithDeletions(moved, 0, 2)},
-                      .new_fragments = {NewFragment("again", 2, {{5, 7}})}};
+                      .updated_fragments = FragmentsOf({WithDeletions(moved, 0, 2)}),
+                      .new_fragments = FragmentsOf({NewFragment("again", 2, {{5, 7}})})};
   const Manifest next = Apply(moved, second).ValueOrDie();
   EXPECT_THAT(CreatedVersionsOf(Parsed(next, 3), {"m"}).ValueOrDie(),
               ElementsAre(VersionRun{2, 1}));
@@ -219,8 +223,9 @@ TEST(ApplyUpdateTest, FilesOfADroppedColumnStayDropped) {
   stale.files.push_back(File("dropped since", {5}));
   DataFragment moved = NewFragment("moved", 1);
   moved.files.push_back(File("dropped as well", {5}));
-  const Manifest next =
-      Apply(before, Update{.updated_fragments = {stale}, .new_fragments = {moved}}).ValueOrDie();
+  const Manifest next = Apply(before, Update{.updated_fragments = FragmentsOf({stale}),
+                                             .new_fragments = FragmentsOf({moved})})
+                            .ValueOrDie();
   EXPECT_THAT(Parsed(next, 0).files, SizeIs(1));
   EXPECT_THAT(Parsed(next, 2).files, SizeIs(1));
 }
@@ -232,10 +237,11 @@ TEST(ApplyUpdateTest, IndicesThatKnowIdsFollowRowsWhoseValuesStay) {
        IndexEntry("half", {0}, {{0, 1}}),
        IndexEntry("by address", {0}, {{0, 2}},
                   {.details_type = "/lance.table.BTreeIndexDetails", .index_version = 1})});
-  Update update{.updated_fragments = {WithDeletions(before, 0, 1), WithDeletions(before, 1, 1)},
-                .new_fragments = {NewFragment("moved", 2, {{3, 4}, {12, 13}}),
-                                  NewFragment("with a new row", 2, {{4, 5}})},
-                .fields_for_preserving_frag_bitmap = {1}};
+  Update update{
+      .updated_fragments = FragmentsOf({WithDeletions(before, 0, 1), WithDeletions(before, 1, 1)}),
+      .new_fragments = FragmentsOf({NewFragment("moved", 2, {{3, 4}, {12, 13}}),
+                                    NewFragment("with a new row", 2, {{4, 5}})}),
+      .fields_for_preserving_frag_bitmap = {1}};
   const std::vector<RowRange> followed = {{0, 3}};
   const std::vector<RowRange> both = {{0, 2}};
   const std::vector<RowRange> first = {{0, 1}};
@@ -251,7 +257,8 @@ TEST(ApplyUpdateTest, IndicesLoseFragmentsWhoseColumnWasRewritten) {
   Manifest before = TwoFragments(false);
   before.index_section =
       IndexSection({IndexEntry("a", {0}, {{0, 2}}), IndexEntry("b", {1}, {{0, 2}})});
-  const Update update{.updated_fragments = {Parsed(before, 0)}, .fields_modified = {1}};
+  const Update update{.updated_fragments = FragmentsOf({Parsed(before, 0)}),
+                      .fields_modified = {1}};
   const std::vector<RowRange> both = {{0, 2}};
   const std::vector<RowRange> second = {{1, 2}};
   EXPECT_THAT(CoverageOf(Apply(before, update)->index_section), ElementsAre(both, second));
@@ -261,11 +268,11 @@ TEST(ApplyUpdateTest, WhatTheTableDoesNotHaveCannotBeUpdated) {
   const Manifest before = TwoFragments(false);
   DataFragment stranger = Parsed(before, 0);
   stranger.id = 7;
-  EXPECT_THAT(Apply(before, Update{.updated_fragments = {stranger}}),
+  EXPECT_THAT(Apply(before, Update{.updated_fragments = FragmentsOf({stranger})}),
               IsError(ErrorKind::kInvalidInput, "fragment 7 is not in"));
   DataFragment shorter = Parsed(before, 0);
   shorter.physical_rows = 9;
-  EXPECT_THAT(Apply(before, Update{.updated_fragments = {shorter}}),
+  EXPECT_THAT(Apply(before, Update{.updated_fragments = FragmentsOf({shorter})}),
               IsError(ErrorKind::kInvalidInput, "9 of the 10 rows"));
   EXPECT_THAT(Apply(before, Update{.compacted_sstables = {"s"}}),
               IsError(ErrorKind::kUnsupported, "write-ahead log"));

@@ -9,7 +9,6 @@
 #include "table/sets/roaring.h"
 #include "wire/fields.h"
 #include "wire/index.h"
-#include "wire/overlay.h"
 
 namespace glaive::table {
 namespace {
@@ -25,7 +24,7 @@ Verdict IncompatibleIf(bool condition) {
 
 // What a Delete and an Update have in common.
 struct RowChanges {
-  const std::vector<DataFragment>& updated_fragments;
+  const std::vector<FragmentMetadata>& updated_fragments;
   const std::vector<uint64_t>& removed_fragment_ids;
   bool knows_rows;
 };
@@ -49,15 +48,14 @@ std::set<uint64_t> TouchedFragments(const Operation& operation) {
   std::set<uint64_t> ids;
   const auto rows = [&](const auto&) {
     const RowChanges changes = RowChangesOf(operation);
-    for (const DataFragment& fragment : changes.updated_fragments) ids.insert(fragment.id);
+    for (const auto& fragment : changes.updated_fragments) ids.insert(fragment.id());
     ids.insert(changes.removed_fragment_ids.begin(), changes.removed_fragment_ids.end());
   };
   std::visit(Match{[](const Append&) {}, [&](const Delete& deletion) { rows(deletion); },
                    [](const Overwrite&) {}, [](const CreateIndex&) {},
                    [&](const Rewrite& rewrite) {
                      for (const auto& group : rewrite.groups) {
-                       for (const DataFragment& fragment : group.old_fragments)
-                         ids.insert(fragment.id);
+                       for (const auto& fragment : group.old_fragments) ids.insert(fragment.id());
                      }
                    },
                    [](const Merge&) {}, [](const Restore&) {}, [](const ReserveFragments&) {},
@@ -93,9 +91,9 @@ Verdict ChangedRows(const Operation& ours, const Operation& theirs) {
   if (Intersects(TouchedFragments(ours), other.removed_fragment_ids)) return Verdict::kRetry;
   // Where ours leaves no row, theirs changed one of ours.
   if (Intersects(TouchedFragments(theirs), mine.removed_fragment_ids)) return Verdict::kRetry;
-  for (const DataFragment& changed : other.updated_fragments) {
-    const auto read = std::ranges::find(mine.updated_fragments, changed.id, &DataFragment::id);
-    if (read != mine.updated_fragments.end() && read->files != changed.files) {
+  for (const DataFragment& changed : other.updated_fragments | Entries) {
+    const auto read = std::ranges::find(mine.updated_fragments, changed.id, &FragmentMetadata::id);
+    if (read != mine.updated_fragments.end() && read->files() != changed.files) {
       return Verdict::kRetry;
     }
   }
@@ -190,14 +188,14 @@ bool HasField(const std::vector<wire::Field>& fields, int64_t id) {
 
 Verdict DroppedField(const Operation& ours, const Operation& theirs) {
   if (Nullability(ours, theirs) == Verdict::kRetry) return Verdict::kRetry;
-  const auto& left = std::get<Project>(theirs).schema.fields;
+  const auto& left = StateOf(std::get<Project>(theirs).schema)->schema.fields;
   return RetryIf(!std::ranges::all_of(std::get<Update>(ours).fields_modified,
                                       [&](uint32_t id) { return HasField(left, id); }));
 }
 
 Verdict DroppedTarget(const Operation& ours, const Operation& theirs) {
   if (Nullability(ours, theirs) == Verdict::kRetry) return Verdict::kRetry;
-  const auto& left = std::get<Project>(theirs).schema.fields;
+  const auto& left = StateOf(std::get<Project>(theirs).schema)->schema.fields;
   for (const auto& replacement : std::get<DataReplacement>(ours).replacements) {
     for (const int32_t id : replacement.new_file.fields) {
       if (id >= 0 && !HasField(left, id)) return Verdict::kIncompatible;
@@ -262,17 +260,6 @@ Verdict SameMetadata(const Operation& ours, const Operation& theirs) {
                         (mine.config && other.config && SetOneKey(*mine.config, *other.config)));
 }
 
-// Nothing if one of the entries cannot be read, which is for the caller to take as the worst.
-std::optional<std::vector<wire::IndexEntry>> Parse(const std::vector<std::string>& messages) {
-  std::vector<wire::IndexEntry> entries;
-  for (const std::string& message : messages) {
-    auto entry = wire::ParseIndexEntry(wire::AsBytes(message), kTransaction);
-    if (!entry.ok()) return std::nullopt;
-    entries.push_back(*std::move(entry));
-  }
-  return entries;
-}
-
 const CreateIndex& IndexChange(const Operation& ours, const Operation& theirs) {
   const auto* mine = std::get_if<CreateIndex>(&ours);
   return mine != nullptr ? *mine : std::get<CreateIndex>(theirs);
@@ -282,39 +269,28 @@ Verdict SameIndex(const Operation& ours, const Operation& theirs) {
   std::set<std::string> names;
   const auto& mine = std::get<CreateIndex>(ours);
   const auto& other = std::get<CreateIndex>(theirs);
-  for (const auto* messages : {&mine.new_indices, &mine.removed_indices}) {
-    const auto entries = Parse(*messages);
-    if (!entries) return Verdict::kRetry;
-    for (const auto& entry : *entries) names.insert(entry.name);
+  for (const auto* indices : {&mine.new_indices, &mine.removed_indices}) {
+    for (const IndexMetadata& index : *indices) names.insert(index.name);
   }
-  for (const auto* messages : {&other.new_indices, &other.removed_indices}) {
-    const auto entries = Parse(*messages);
-    if (!entries) return Verdict::kRetry;
-    for (const auto& entry : *entries) {
-      if (names.contains(entry.name)) return Verdict::kRetry;
-    }
-  }
-  return Verdict::kCompatible;
+  const auto is_named = [&](const IndexMetadata& index) { return names.contains(index.name); };
+  return RetryIf(std::ranges::any_of(other.new_indices, is_named) ||
+                 std::ranges::any_of(other.removed_indices, is_named));
 }
 
 // An index that does not say which fragments it covers may cover any.
 Verdict RewrittenIndex(const Operation& ours, const Operation& theirs) {
-  const auto entries = Parse(IndexChange(ours, theirs).new_indices);
-  if (!entries) return Verdict::kRetry;
   const bool rewrites = std::holds_alternative<Rewrite>(ours);
   const std::set<uint64_t> touched = TouchedFragments(rewrites ? ours : theirs);
   const std::vector<uint64_t> rewritten(touched.begin(), touched.end());
-  const auto covers_one = [&](const wire::IndexEntry& entry) {
+  const auto covers_one = [&](const IndexMetadata& entry) {
     const auto covered = FragmentSet::Parse(entry.fragment_bitmap, kTransaction);
     return !covered.ok() || covered->ContainsAny(rewritten);
   };
-  return RetryIf(std::ranges::any_of(*entries, covers_one));
+  return RetryIf(std::ranges::any_of(IndexChange(ours, theirs).new_indices, covers_one));
 }
 
-bool AnyMemWal(const std::vector<std::string>& messages) {
-  const auto entries = Parse(messages);
-  return !entries ||
-         std::ranges::count(*entries, wire::kMemWalIndexName, &wire::IndexEntry::name) > 0;
+bool AnyMemWal(const std::vector<IndexMetadata>& indices) {
+  return std::ranges::count(indices, wire::kMemWalIndexName, &IndexMetadata::name) > 0;
 }
 
 Verdict MemWalIndex(const Operation& ours, const Operation& theirs) {
@@ -327,12 +303,11 @@ Verdict OnlyMemWalIndex(const Operation& ours) {
 }
 
 Verdict IndexedField(const Operation& ours, const Operation& theirs) {
-  const auto entries = Parse(IndexChange(ours, theirs).new_indices);
-  if (!entries) return Verdict::kRetry;
+  const auto& indices = IndexChange(ours, theirs).new_indices;
   const auto* mine = std::get_if<DataReplacement>(&ours);
   const auto& operation = mine != nullptr ? *mine : std::get<DataReplacement>(theirs);
   for (const auto& replacement : operation.replacements) {
-    for (const auto& entry : *entries) {
+    for (const IndexMetadata& entry : indices) {
       if (std::ranges::find_first_of(entry.fields, replacement.new_file.fields) !=
           entry.fields.end()) {
         return Verdict::kRetry;
@@ -354,7 +329,8 @@ Verdict MovedRows(const Operation& ours, const Operation& theirs) {
   if (TargetRemoved(ours, theirs)) return Verdict::kIncompatible;
   const auto& update = std::get<Update>(theirs);
   for (const auto& [fragment_id, new_file] : std::get<DataReplacement>(ours).replacements) {
-    if (std::ranges::count(update.updated_fragments, fragment_id, &DataFragment::id) == 0) continue;
+    if (std::ranges::count(update.updated_fragments, fragment_id, &FragmentMetadata::id) == 0)
+      continue;
     const bool same_field = std::ranges::any_of(new_file.fields, [&](int32_t id) {
       return std::ranges::count(update.fields_modified, static_cast<uint32_t>(id)) > 0;
     });
@@ -373,17 +349,15 @@ Verdict MovedCoverage(const Operation& ours, const Operation& theirs) {
 
 // Whether an overlay lies on what an update takes away from it: fields that are written anew, or
 // rows that move, any of the fragment's where they are not known.
-bool LiesOn(const std::string& message, uint64_t fragment_id, const Update& update) {
-  const auto overlay = wire::ParseOverlay(wire::AsBytes(message), kTransaction);
-  if (!overlay.ok()) return true;
+bool LiesOn(const OverlayFile& overlay, uint64_t fragment_id, const Update& update) {
   if (update.mode == Update::Mode::kRewriteColumns) {
-    return std::ranges::any_of(overlay->data_file.fields, [&](int32_t id) {
+    return std::ranges::any_of(overlay.data_file.fields, [&](int32_t id) {
       return std::ranges::count(update.fields_modified, static_cast<uint32_t>(id)) > 0;
     });
   }
   if (!update.affected_rows) return true;
   const auto& rows = *update.affected_rows;
-  return std::ranges::any_of(overlay->offset_bitmaps, [&](const std::string& bitmap) {
+  return std::ranges::any_of(overlay.offset_bitmaps, [&](const std::string& bitmap) {
     const auto covered = ParseRoaring(wire::AsBytes(bitmap), kTransaction);
     return !covered.ok() || std::ranges::any_of(*covered, [&](const RowRange& range) {
       const auto first = std::ranges::lower_bound(rows, fragment_id << 32 | range.begin);
@@ -396,9 +370,8 @@ bool LiesOn(const std::string& message, uint64_t fragment_id, const Update& upda
 bool OverlaysKeys(const Update& ours, const DataOverlay& theirs) {
   if (!ours.inserted_rows) return false;
   for (const DataOverlay::Group& group : theirs.groups) {
-    for (const std::string& message : group.overlays) {
-      const auto overlay = wire::ParseOverlay(wire::AsBytes(message), kTransaction);
-      if (!overlay.ok() || InsertsKeysOf(ours, overlay->data_file.fields)) return true;
+    for (const OverlayFile& overlay : group.overlays) {
+      if (InsertsKeysOf(ours, overlay.data_file.fields)) return true;
     }
   }
   return false;
@@ -411,8 +384,8 @@ Verdict OverlaidField(const Operation& ours, const Operation& theirs) {
   const std::set<uint64_t> touched = TouchedFragments(ours);
   for (const auto& [fragment_id, overlays] : std::get<DataOverlay>(theirs).groups) {
     if (!touched.contains(fragment_id)) continue;
-    for (const std::string& message : overlays) {
-      if (LiesOn(message, fragment_id, update)) return Verdict::kRetry;
+    for (const OverlayFile& overlay : overlays) {
+      if (LiesOn(overlay, fragment_id, update)) return Verdict::kRetry;
     }
   }
   return Verdict::kCompatible;

@@ -62,37 +62,28 @@ void AddFields(const DataFile& file, std::set<int32_t>* ids) {
   }
 }
 
-void AddFields(const std::vector<DataFragment>& fragments, std::set<int32_t>* ids) {
-  for (const DataFragment& fragment : fragments) {
+void AddFields(const std::vector<FragmentMetadata>& fragments, std::set<int32_t>* ids) {
+  for (const DataFragment& fragment : fragments | Entries) {
     for (const DataFile& file : fragment.files) AddFields(file, ids);
   }
 }
 
-arrow::Status AddFields(const DataOverlay& overlay, std::set<int32_t>* ids) {
+void AddFields(const DataOverlay& overlay, std::set<int32_t>* ids) {
   for (const DataOverlay::Group& group : overlay.groups) {
-    for (const std::string& message : group.overlays) {
-      ARROW_ASSIGN_OR_RAISE(const auto parsed,
-                            wire::ParseOverlay(wire::AsBytes(message), kOperation));
-      AddFields(parsed.data_file, ids);
-    }
+    for (const OverlayFile& file : group.overlays) AddFields(file.data_file, ids);
   }
-  return arrow::Status::OK();
 }
 
-arrow::Status AddFields(const CreateIndex& change, std::set<int32_t>* ids) {
-  for (const std::string& message : change.new_indices) {
-    ARROW_ASSIGN_OR_RAISE(const auto entry,
-                          wire::ParseIndexEntry(wire::AsBytes(message), kOperation));
-    ids->insert(entry.fields.begin(), entry.fields.end());
+void AddFields(const CreateIndex& change, std::set<int32_t>* ids) {
+  for (const IndexMetadata& index : change.new_indices) {
+    ids->insert(index.fields.begin(), index.fields.end());
   }
-  return arrow::Status::OK();
 }
 
 // Fields that an operation names by their ids: those that it brings values, indices or metadata of.
 // A merge meets every change of the schema by its rule, and what makes a table anew brings its own.
-arrow::Result<std::set<int32_t>> NamedFields(const Operation& operation) {
+std::set<int32_t> NamedFields(const Operation& operation) {
   std::set<int32_t> ids;
-  arrow::Status status;
   std::visit(Match{[&](const Append& append) { AddFields(append.fragments, &ids); },
                    [&](const Update& update) {
                      AddFields(update.new_fragments, &ids);
@@ -108,13 +99,12 @@ arrow::Result<std::set<int32_t>> NamedFields(const Operation& operation) {
                    [&](const UpdateConfig& update) {
                      for (const auto& [id, edits] : update.field_metadata) ids.insert(id);
                    },
-                   [&](const DataOverlay& overlay) { status = AddFields(overlay, &ids); },
-                   [&](const CreateIndex& change) { status = AddFields(change, &ids); },
+                   [&](const DataOverlay& overlay) { AddFields(overlay, &ids); },
+                   [&](const CreateIndex& change) { AddFields(change, &ids); },
                    [](const Delete&) {}, [](const Overwrite&) {}, [](const Merge&) {},
                    [](const Restore&) {}, [](const ReserveFragments&) {}, [](const Project&) {},
                    [](const UpdateMemWalState&) {}, [](const Clone&) {}, [](const UpdateBases&) {}},
              operation);
-  ARROW_RETURN_NOT_OK(status);
   return ids;
 }
 
@@ -215,7 +205,7 @@ std::optional<std::string> FindReusedField(const wire::Schema& seen, const wire:
 arrow::Status CheckFieldsStand(const Manifest& seen, const Manifest& latest,
                                const Operation& operation) {
   if (seen.schema.fields == latest.schema.fields) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const std::set<int32_t> ids, NamedFields(operation));
+  const std::set<int32_t> ids = NamedFields(operation);
   arrow::Status status;
   const auto was_kept = [&](int32_t id) {
     const auto kept = WasKept(seen, latest, id);
@@ -235,9 +225,11 @@ arrow::Status CarryMetadata(const Manifest& seen, const Manifest& latest, Projec
   FieldsById theirs;
   CollectById(seen.schema.fields, &before);
   CollectById(latest.schema.fields, &theirs);
-  const Field* clash = MergeFields(before, theirs, &project->schema.fields);
-  const bool merged = clash == nullptr && MergeChange(seen.schema.metadata, latest.schema.metadata,
-                                                      &project->schema.metadata);
+  wire::Schema schema = StateOf(project->schema)->schema;
+  const Field* clash = MergeFields(before, theirs, &schema.fields);
+  const bool merged = clash == nullptr &&
+                      MergeChange(seen.schema.metadata, latest.schema.metadata, &schema.metadata);
+  project->schema = WrapSchema(std::move(schema));
   if (merged) return arrow::Status::OK();
   return CommitConflict(Retry::kYes, latest.version, "both change the metadata of {}",
                         clash == nullptr ? "the schema" : fmt::format("field '{}'", clash->name));

@@ -37,11 +37,13 @@ wire::Field FieldOf(int32_t id, std::string name, std::string type = "int64") {
 Manifest Table() {
   Manifest manifest;
   manifest.schema.fields = {FieldOf(0, "a"), FieldOf(1, "price")};
-  return Apply(manifest, Append{{Rows({File("a", {0}), File("price", {1})})}}).ValueOrDie();
+  return Apply(manifest, Append{FragmentsOf({Rows({File("a", {0}), File("price", {1})})})})
+      .ValueOrDie();
 }
 
 Manifest Projected(const Manifest& from, std::vector<wire::Field> fields) {
-  return Apply(from, Project{{.fields = std::move(fields), .metadata = {}}, true}).ValueOrDie();
+  return Apply(from, Project{WrapSchema({.fields = std::move(fields), .metadata = {}}), true})
+      .ValueOrDie();
 }
 
 // Another column under the id that 'price' had, as a writer gives it who read the version without.
@@ -50,8 +52,8 @@ Manifest Reused(std::string name, std::string type) {
   DataFragment fragment = dropped.fragments.At(0).Parse().ValueOrDie();
   dropped.fragments = FragmentTable().Insert({{fragment}}).ValueOrDie();
   fragment.files.push_back(File("new", {1}));
-  const Merge merge{.fragments = {fragment},
-                    .schema = {{FieldOf(0, "a"), FieldOf(1, name, type)}, {}}};
+  const Merge merge{.fragments = FragmentsOf({fragment}),
+                    .schema = WrapSchema({{FieldOf(0, "a"), FieldOf(1, name, type)}, {}})};
   return Apply(dropped, merge).ValueOrDie();
 }
 
@@ -59,17 +61,17 @@ DataOverlay Overlay(int32_t field) {
   const RowRange rows = {0, 1};
   const wire::DataOverlayFile overlay{.data_file = File("overlay", {field}),
                                       .offset_bitmaps = {SerializeRoaring({&rows, 1})}};
-  return {{{0, {wire::Serialize(overlay)}}}};
+  return {{{0, {overlay}}}};
 }
 
 std::vector<Operation> BringingPrice() {
-  return {Append{{Rows({File("late", {0, 1})})}},
-          Update{.new_fragments = {Rows({File("late", {0, 1})})}},
+  return {Append{FragmentsOf({Rows({File("late", {0, 1})})})},
+          Update{.new_fragments = FragmentsOf({Rows({File("late", {0, 1})})})},
           Update{.fields_modified = {1}, .mode = Update::Mode::kRewriteColumns},
-          Rewrite{{{{}, {Rows({File("late", {0, 1})})}}}, {}},
+          Rewrite{{{{}, FragmentsOf({Rows({File("late", {0, 1})})})}}, {}},
           DataReplacement{{{0, File("late", {1})}}},
           Overlay(1),
-          CreateIndex{{glaive::testing::IndexEntry("by_price", {1}, {{0, 1}})}, {}},
+          CreateIndex{{glaive::testing::IndexOf("by_price", {1}, {{0, 1}})}, {}},
           UpdateConfig{.field_metadata = {{1, UpdateMap{{{"unit", "EUR"}}, false}}}}};
 }
 
@@ -83,7 +85,8 @@ TEST(FieldIdentityTest, AFileOfAColumnWhoseIdAnotherOneGotIsRefused) {
     EXPECT_THAT(CheckFieldsStand(Table(), Reused("price", "string"), operation),
                 IsError(ErrorKind::kCommitConflict, "field 1 is 'price' (string)"));
   }
-  EXPECT_THAT(CheckFieldsStand(Table(), reused, Append{{Rows({File("late", {0})})}}), IsOk());
+  EXPECT_THAT(CheckFieldsStand(Table(), reused, Append{FragmentsOf({Rows({File("late", {0})})})}),
+              IsOk());
 }
 
 TEST(FieldIdentityTest, AFileOfAColumnThatWasDroppedBeforeTheVersionReadIsRefused) {
@@ -111,17 +114,18 @@ Manifest WithMetadata(Manifest manifest, std::string value) {
 TEST(FieldIdentityTest, AProjectTakesOnMetadataThatWasChangedMeanwhile) {
   const Manifest seen = WithMetadata(Table(), "old");
   const Manifest latest = WithMetadata(Table(), "new");
-  Project drop{{.fields = {seen.schema.fields[0]}, .metadata = seen.schema.metadata}, true};
+  Project drop{WrapSchema({.fields = {seen.schema.fields[0]}, .metadata = seen.schema.metadata}),
+               true};
   ASSERT_THAT(CarryMetadata(seen, latest, &drop), IsOk());
-  EXPECT_EQ(drop.schema.metadata, latest.schema.metadata);
-  EXPECT_EQ(drop.schema.fields[0], latest.schema.fields[0]);
+  EXPECT_EQ(StateOf(drop.schema)->schema.metadata, latest.schema.metadata);
+  EXPECT_EQ(StateOf(drop.schema)->schema.fields[0], latest.schema.fields[0]);
 }
 
 TEST(FieldIdentityTest, AProjectKeepsTheMetadataThatItChangesItself) {
   const Manifest seen = WithMetadata(Table(), "old");
-  Project edit{WithMetadata(Table(), "mine").schema, true};
+  Project edit{WrapSchema(WithMetadata(Table(), "mine").schema), true};
   ASSERT_THAT(CarryMetadata(seen, seen, &edit), IsOk());
-  EXPECT_EQ(edit.schema, WithMetadata(Table(), "mine").schema);
+  EXPECT_EQ(StateOf(edit.schema)->schema, WithMetadata(Table(), "mine").schema);
   const auto clash = CarryMetadata(seen, WithMetadata(Table(), "new"), &edit);
   EXPECT_THAT(clash, IsError(ErrorKind::kCommitConflict, "metadata of field 'a'"));
   EXPECT_TRUE(IsRetryable(clash));
@@ -131,9 +135,9 @@ TEST(FieldIdentityTest, AKeyThatWasDeclaredMeanwhileStaysDeclared) {
   Manifest latest = Table();
   latest.schema.fields[0].unenforced_primary_key = true;
   latest.schema.fields[0].unenforced_primary_key_position = 1;
-  Project drop{{.fields = {FieldOf(0, "a")}, .metadata = {}}, true};
+  Project drop{WrapSchema({.fields = {FieldOf(0, "a")}, .metadata = {}}), true};
   ASSERT_THAT(CarryMetadata(Table(), latest, &drop), IsOk());
-  EXPECT_TRUE(drop.schema.fields[0].unenforced_primary_key);
+  EXPECT_TRUE(StateOf(drop.schema)->schema.fields[0].unenforced_primary_key);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::vector<const Index*> Superfluous(const std::vector<const Index*>& segments,
 void EndTranslation(IndexList& indices, std::span<const uint64_t> fragment_ids) {
   std::set<uint64_t> idle(fragment_ids.begin(), fragment_ids.end());
   for (const Index& index : indices.indices()) {
-    if (index.entry.is_system()) continue;
+    if (wire::IsSystem(index.entry)) continue;
     std::erase_if(idle, [&](uint64_t id) { return !index.covered || index.covered->Contains(id); });
   }
   for (Index& index : indices.indices()) {
@@ -65,7 +65,8 @@ arrow::Result<IndexList> IndicesOf(const Manifest& manifest) {
   ARROW_ASSIGN_OR_RAISE(IndexList list, IndexList::Parse(manifest.index_section, {manifest.path}));
   const Index* moved = list.FragmentReuse();
   if (moved == nullptr) return list;
-  const auto reuse = FragmentReuse::Parse(moved->entry.details, {manifest.path});
+  const auto reuse = FragmentReuse::Parse(
+      moved->entry.details.value_or(IndexMetadata::Details()).value, {manifest.path});
   for (Index& index : list.indices()) {
     if (&index == moved || !index.covered) continue;
     if (!reuse.ok()) return WithContext(reuse.status(), "index '{}'", index.entry.name);
@@ -84,7 +85,7 @@ arrow::Status Withdraw(IndexList& indices, std::span<const uint64_t> fragment_id
                        const std::optional<std::set<int32_t>>& fields) {
   if (fragment_ids.empty()) return arrow::Status::OK();
   for (Index& index : indices.indices()) {
-    if (index.entry.is_system() || (fields && !index.HasField(*fields))) continue;
+    if (wire::IsSystem(index.entry) || (fields && !index.HasField(*fields))) continue;
     if (!index.covered) {
       return Unsupported(
           "changing fragments of a table whose index '{}' does not say which it covers",
@@ -116,12 +117,12 @@ void DropIrrelevant(IndexList& indices, const Manifest& next) {
   std::set<int32_t> live;
   wire::CollectFieldIds(next.schema.fields, &live);
   std::erase_if(indices.indices(), [&](const Index& index) {
-    return !index.entry.is_system() &&
+    return !wire::IsSystem(index.entry) &&
            !std::ranges::all_of(index.entry.fields, [&](int32_t id) { return live.contains(id); });
   });
   std::map<std::string, std::vector<const Index*>> by_name;
   for (const Index& index : indices.indices()) {
-    if (!index.entry.is_system()) by_name[index.entry.name].push_back(&index);
+    if (!wire::IsSystem(index.entry)) by_name[index.entry.name].push_back(&index);
   }
   std::set<std::string> dropped;  // uuids
   for (const auto& [name, segments] : by_name) {

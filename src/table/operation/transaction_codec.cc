@@ -8,6 +8,8 @@
 #include "table/manifest/codec.h"
 #include "wire/fields.h"
 #include "wire/fragment.h"
+#include "wire/index.h"
+#include "wire/overlay.h"
 
 namespace glaive::table {
 namespace {
@@ -27,15 +29,29 @@ constexpr uint32_t kParentField = 20001;  // ours alone: a 64-bit hash
 constexpr std::array<uint32_t, std::variant_size_v<Operation>> kOperationFields = {
     100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 115, 112, 113, 114};
 
-arrow::Status ReadFragment(const FieldView& field, std::vector<wire::DataFragment>& fragments) {
+arrow::Status ReadFragment(const FieldView& field, std::vector<FragmentMetadata>& fragments) {
   ARROW_ASSIGN_OR_RAISE(auto fragment, wire::ParseDataFragment(field.payload, field.where));
-  fragments.push_back(std::move(fragment));
+  fragments.push_back(MakeFragmentMetadata(std::move(fragment)));
   return arrow::Status::OK();
 }
 
-void WriteFragments(uint32_t number, const std::vector<wire::DataFragment>& fragments,
+void WriteFragments(uint32_t number, const std::vector<FragmentMetadata>& fragments,
                     std::string* out) {
-  for (const auto& fragment : fragments) AppendBytes(number, wire::Serialize(fragment), out);
+  for (const wire::DataFragment& fragment : fragments | Entries) {
+    AppendBytes(number, wire::Serialize(fragment), out);
+  }
+}
+
+template <typename Value, typename Parse>
+arrow::Status ReadInto(const FieldView& field, std::vector<Value>& values, const Parse& parse) {
+  ARROW_ASSIGN_OR_RAISE(Value value, parse(field.payload, field.where));
+  values.push_back(std::move(value));
+  return arrow::Status::OK();
+}
+
+template <typename Value>
+void WriteAll(uint32_t number, const std::vector<Value>& values, std::string* out) {
+  for (const Value& value : values) AppendBytes(number, wire::Serialize(value), out);
 }
 
 arrow::Status ReadIds(const FieldView& field, std::vector<uint64_t>& ids) {
@@ -51,9 +67,7 @@ void WriteFieldIds(uint32_t number, const std::vector<uint32_t>& ids, std::strin
 }
 
 arrow::Status ReadBase(const FieldView& field, std::vector<BasePath>& bases) {
-  ARROW_ASSIGN_OR_RAISE(BasePath base, ParseBasePath(field.payload, field.where));
-  bases.push_back(std::move(base));
-  return arrow::Status::OK();
+  return ReadInto(field, bases, ParseBasePath);
 }
 
 void WriteMessages(uint32_t number, const std::vector<std::string>& messages, std::string* out) {
@@ -120,6 +134,7 @@ void WriteNumberedEntry(uint32_t number, uint64_t key, std::string_view value, s
 // Fields of the schema are tied together only when all have been seen.
 struct SchemaReader {
   wire::FieldListReader fields;
+  wire::StringMap metadata;
 };
 
 arrow::Status Read(const FieldView& field, Append& append, SchemaReader&) {
@@ -147,8 +162,7 @@ arrow::Status Read(const FieldView& field, Overwrite& overwrite, SchemaReader& s
   switch (field.key()) {
     case Bytes(1): return ReadFragment(field, overwrite.fragments);
     case Bytes(2): return schema.fields.Add(field.payload, field.where);
-    case Bytes(3):
-      return wire::ReadStringMapEntry(field.payload, field.where, &overwrite.schema.metadata);
+    case Bytes(3): return wire::ReadStringMapEntry(field.payload, field.where, &schema.metadata);
     case Bytes(4):
       return wire::ReadStringMapEntry(field.payload, field.where, &overwrite.config_upserts);
     case Bytes(5): return ReadBase(field, overwrite.initial_bases);
@@ -158,19 +172,19 @@ arrow::Status Read(const FieldView& field, Overwrite& overwrite, SchemaReader& s
 // Metadata of the schema is in the manifest alone.
 void Write(const Overwrite& overwrite, std::string* out) {
   WriteFragments(1, overwrite.fragments, out);
-  wire::AppendFields(2, overwrite.schema.fields, out);
+  wire::AppendFields(2, StateOf(overwrite.schema)->schema.fields, out);
   wire::AppendStringMap(4, overwrite.config_upserts, out);
-  for (const BasePath& base : overwrite.initial_bases) AppendBytes(5, Serialize(base), out);
+  for (const BasePath& base : overwrite.initial_bases) AppendBytes(5, table::Serialize(base), out);
 }
 
 arrow::Status Read(const FieldView& field, CreateIndex& change, SchemaReader&) {
-  if (field.key() == Bytes(1)) change.new_indices.push_back(field.text());
-  if (field.key() == Bytes(2)) change.removed_indices.push_back(field.text());
+  if (field.key() == Bytes(1)) return ReadInto(field, change.new_indices, wire::ParseIndex);
+  if (field.key() == Bytes(2)) return ReadInto(field, change.removed_indices, wire::ParseIndex);
   return arrow::Status::OK();
 }
 void Write(const CreateIndex& change, std::string* out) {
-  WriteMessages(1, change.new_indices, out);
-  WriteMessages(2, change.removed_indices, out);
+  WriteAll(1, change.new_indices, out);
+  WriteAll(2, change.removed_indices, out);
 }
 
 // Old writers listed the fragments of their one group beside it.
@@ -193,7 +207,7 @@ arrow::Status Read(const FieldView& field, Rewrite& rewrite, SchemaReader&) {
                                  return arrow::Status::OK();
                                });
     }
-    case Bytes(4): rewrite.rewritten_indices.push_back(field.text());
+    case Bytes(4): return ReadInto(field, rewrite.rewritten_indices, wire::ParseRewrittenIndex);
   }
   return arrow::Status::OK();
 }
@@ -204,23 +218,22 @@ void Write(const Rewrite& rewrite, std::string* out) {
     WriteFragments(2, group.new_fragments, &message);
     AppendBytes(3, message, out);
   }
-  WriteMessages(4, rewrite.rewritten_indices, out);
+  WriteAll(4, rewrite.rewritten_indices, out);
 }
 
 arrow::Status Read(const FieldView& field, Merge& merge, SchemaReader& schema) {
   switch (field.key()) {
     case Bytes(1): return ReadFragment(field, merge.fragments);
     case Bytes(2): return schema.fields.Add(field.payload, field.where);
-    case Bytes(3):
-      return wire::ReadStringMapEntry(field.payload, field.where, &merge.schema.metadata);
+    case Bytes(3): return wire::ReadStringMapEntry(field.payload, field.where, &schema.metadata);
     case Varint(4): merge.preserves_nullability = field.value != 0;
   }
   return arrow::Status::OK();
 }
 // Those that change among the others, in order of id; most are copied as they lie there.
-void WriteAllFragments(const Merge& merge, std::string* out) {
+void WriteAllFragments(const Merge& merge, const FragmentTable& others, std::string* out) {
   std::vector<const wire::DataFragment*> changed;
-  for (const wire::DataFragment& fragment : merge.fragments) changed.push_back(&fragment);
+  for (const auto& fragment : merge.fragments | Entries) changed.push_back(&fragment);
   std::ranges::sort(changed, {}, &wire::DataFragment::id);
   auto next = changed.begin();
   const auto copy = [&](const Fragment& fragment) {
@@ -232,16 +245,16 @@ void WriteAllFragments(const Merge& merge, std::string* out) {
     }
     return arrow::Status::OK();
   };
-  static_cast<void>(merge.others->Visit(copy));  // fails only where `copy` does
+  static_cast<void>(others.Visit(copy));  // fails only where `copy` does
 }
 
-void Write(const Merge& merge, std::string* out) {
-  if (merge.others) {
-    WriteAllFragments(merge, out);
+void Write(const Merge& merge, const CommitHints& hints, std::string* out) {
+  if (hints.others) {
+    WriteAllFragments(merge, *hints.others, out);
   } else {
     WriteFragments(1, merge.fragments, out);
   }
-  wire::AppendFields(2, merge.schema.fields, out);
+  wire::AppendFields(2, StateOf(merge.schema)->schema.fields, out);
   AppendUnlessZero(4, merge.preserves_nullability ? 1 : 0, out);
 }
 
@@ -299,7 +312,7 @@ arrow::Status Read(const FieldView& field, Project& project, SchemaReader& schem
   return arrow::Status::OK();
 }
 void Write(const Project& project, std::string* out) {
-  wire::AppendFields(1, project.schema.fields, out);
+  wire::AppendFields(1, StateOf(project.schema)->schema.fields, out);
   AppendUnlessZero(2, project.preserves_nullability ? 1 : 0, out);
 }
 
@@ -368,7 +381,9 @@ arrow::Status Read(const FieldView& field, DataOverlay& operation, SchemaReader&
   return wire::VisitFields(field.payload, field.where, "DataOverlayGroup",
                            [&](const FieldView& part) {
                              if (part.key() == Varint(1)) group.fragment_id = part.value;
-                             if (part.key() == Bytes(2)) group.overlays.push_back(part.text());
+                             if (part.key() == Bytes(2)) {
+                               return ReadInto(part, group.overlays, wire::ParseOverlay);
+                             }
                              return arrow::Status::OK();
                            });
 }
@@ -376,7 +391,7 @@ void Write(const DataOverlay& operation, std::string* out) {
   for (const DataOverlay::Group& group : operation.groups) {
     std::string message;
     AppendUnlessZero(1, group.fragment_id, &message);
-    WriteMessages(2, group.overlays, &message);
+    WriteAll(2, group.overlays, &message);
     AppendBytes(1, message, out);
   }
 }
@@ -412,7 +427,7 @@ arrow::Status Read(const FieldView& field, UpdateBases& update, SchemaReader&) {
   return arrow::Status::OK();
 }
 void Write(const UpdateBases& update, std::string* out) {
-  for (const BasePath& base : update.new_bases) AppendBytes(1, Serialize(base), out);
+  for (const BasePath& base : update.new_bases) AppendBytes(1, table::Serialize(base), out);
 }
 
 template <typename Alternative>
@@ -423,7 +438,9 @@ arrow::Result<Operation> ParseAs(const FieldView& field) {
       wire::VisitFields(field.payload, field.where, "an operation",
                         [&](const FieldView& part) { return Read(part, operation, schema); }));
   if constexpr (requires { operation.schema; }) {
-    ARROW_ASSIGN_OR_RAISE(operation.schema.fields, std::move(schema.fields).Finish(field.where));
+    wire::Schema parsed{.fields = {}, .metadata = std::move(schema.metadata)};
+    ARROW_ASSIGN_OR_RAISE(parsed.fields, std::move(schema.fields).Finish(field.where));
+    operation.schema = WrapSchema(std::move(parsed));
   }
   return Operation(std::move(operation));
 }
@@ -492,7 +509,14 @@ std::string Serialize(const Transaction& transaction) {
   wire::AppendStringMap(4, transaction.properties, &out);
   if (transaction.operation) {
     std::string message;
-    std::visit([&](const auto& operation) { Write(operation, &message); }, *transaction.operation);
+    const auto write = [&](const auto& operation) {
+      if constexpr (requires { Write(operation, transaction.hints, &message); }) {
+        Write(operation, transaction.hints, &message);
+      } else {
+        Write(operation, &message);
+      }
+    };
+    std::visit(write, *transaction.operation);
     AppendBytes(kOperationFields[transaction.operation->index()], message, &out);
   }
   AppendUnlessZero(kParentField, transaction.parent, &out);

@@ -158,7 +158,7 @@ TEST(TransactionCodecTest, ReadsWhatTheyMean) {
 
   const auto created = GoldenOperation<Overwrite>("create with two files");
   EXPECT_THAT(created.fragments, SizeIs(2));
-  EXPECT_THAT(created.schema.fields, SizeIs(2));
+  EXPECT_THAT(StateOf(created.schema)->schema.fields, SizeIs(2));
   EXPECT_THAT(GoldenOperation<Delete>("a whole fragment").deleted_fragment_ids, SizeIs(1));
   EXPECT_EQ(GoldenOperation<Delete>("one row").predicate, "a = 1");
   EXPECT_EQ(GoldenOperation<Rewrite>("compact_files").groups[0].new_fragments.size(), 1);
@@ -180,9 +180,10 @@ TEST(TransactionCodecTest, TheRestGoesAround) {
   wire::DataFragment fragment{.id = 3, .physical_rows = 2};
   const Operation operations[] = {
       Overwrite{.config_upserts = {{"a", "1"}}, .initial_bases = {{.id = 1, .path = "/p"}}},
-      CreateIndex{{"new"}, {"old", "older"}},
+      CreateIndex{{{.name = "new"}},
+                  {{.name = "old"}, {.name = "older", .unknown_fields = "\xa0\x06\x01"}}},
       Update{.removed_fragment_ids = {1, 300},
-             .new_fragments = {fragment},
+             .new_fragments = FragmentsOf({fragment}),
              .fields_modified = {0, 7},
              .compacted_sstables = {"s"},
              .fields_for_preserving_frag_bitmap = {2},
@@ -191,7 +192,11 @@ TEST(TransactionCodecTest, TheRestGoesAround) {
              .updated_fragment_offsets = {{0, "zero"}, {9, "nine"}}},
       UpdateConfig{.table_metadata = UpdateMap{{{"a", ""}}, false},
                    .field_metadata = {{4, UpdateMap{{{"b", {}}}, true}}}},
-      DataOverlay{{{5, {"o", "p"}}}},
+      DataOverlay{{{5,
+                    {{.data_file = {.path = "o", .fields = {1, 2}}, .offset_bitmaps = {"b"}},
+                     {.data_file = {.path = "p", .fields = {1, 2}},
+                      .offset_bitmaps = {"c", "d"},
+                      .per_field = true}}}}},
       UpdateMemWalState{{"s", "t"}},
       Clone{true, "tag", 7, "/p", "branch"},
   };
@@ -219,8 +224,8 @@ TEST(TransactionCodecTest, OldFormsAreRead) {
   // 104 {1 {1 4}, 2 {1 5}}: the fragments of the only group
   const auto rewrite =
       std::get<Rewrite>(*Parsed(FromHex("c206080a02080412020805")).ValueOrDie().operation);
-  EXPECT_EQ(rewrite.groups[0].old_fragments[0].id, 4);
-  EXPECT_EQ(rewrite.groups[0].new_fragments[0].id, 5);
+  EXPECT_EQ(rewrite.groups[0].old_fragments[0].id(), 4);
+  EXPECT_EQ(rewrite.groups[0].new_fragments[0].id(), 5);
 }
 
 TEST(TransactionCodecTest, AnUnknownOperationIsKeptAndIsNone) {
@@ -255,9 +260,10 @@ TEST(TransactionCodecTest, AMergeOfWhatChangesIsStoredWhole) {
   const auto others = FragmentTable().Insert(fragments).ValueOrDie();
   fragments[3].files[0].path = "three";
   fragments[1].files[0].path = "one";
-  Transaction whole{.uuid = "u", .operation = Merge{.fragments = fragments}};
-  Transaction changes{
-      .uuid = "u", .operation = Merge{.fragments = {fragments[3], fragments[1]}, .others = others}};
+  Transaction whole{.uuid = "u", .operation = Merge{.fragments = FragmentsOf(fragments)}};
+  Transaction changes{.uuid = "u",
+                      .operation = Merge{.fragments = FragmentsOf({fragments[3], fragments[1]})}};
+  changes.hints.others = others;
   EXPECT_EQ(Serialize(changes), Serialize(whole));
 }
 

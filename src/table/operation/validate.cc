@@ -95,8 +95,8 @@ arrow::Status CheckFragment(const DataFragment& fragment, const ColumnRule& rule
 }
 
 // The fragments that an operation brings, in whole.
-std::vector<const std::vector<DataFragment>*> BroughtFragments(const Operation& operation) {
-  std::vector<const std::vector<DataFragment>*> brought;
+std::vector<const std::vector<FragmentMetadata>*> BroughtFragments(const Operation& operation) {
+  std::vector<const std::vector<FragmentMetadata>*> brought;
   std::visit(
       Match{[&](const Append& append) { brought = {&append.fragments}; },
             [&](const Overwrite& overwrite) { brought = {&overwrite.fragments}; },
@@ -121,7 +121,7 @@ std::vector<const std::vector<DataFragment>*> BroughtFragments(const Operation& 
 arrow::Status CheckOffsets(const Update& update) {
   if (update.mode != Update::Mode::kRewriteColumns) return arrow::Status::OK();
   for (const auto& [id, offsets] : update.updated_fragment_offsets) {
-    if (std::ranges::count(update.updated_fragments, id, &DataFragment::id) > 0) continue;
+    if (std::ranges::count(update.updated_fragments, id, &FragmentMetadata::id) > 0) continue;
     return InvalidInput(
         "an update tells which rows of fragment {} it changed, but does not bring "
         "that fragment",
@@ -138,7 +138,7 @@ arrow::Status Validate(const Manifest& previous, const Operation& operation, con
   CollectColumns(next.schema.fields, false, &rule);
   CollectRequired(next.schema.fields, &required);
   for (const auto* fragments : BroughtFragments(operation)) {
-    for (const DataFragment& fragment : *fragments) {
+    for (const DataFragment& fragment : *fragments | Entries) {
       ARROW_RETURN_NOT_OK(CheckHoldsRequired(fragment, required));
       ARROW_RETURN_NOT_OK(CheckFragment(fragment, rule, next.data_file_version));
     }
@@ -154,11 +154,11 @@ arrow::Status Validate(const Manifest& previous, const Operation& operation, con
   }
   if (const auto* update = std::get_if<Update>(&operation)) return CheckOffsets(*update);
   if (const auto* project = std::get_if<Project>(&operation)) {
-    return ValidateProject(previous.schema, project->schema);
+    return ValidateProject(previous.schema, StateOf(project->schema)->schema);
   }
   if (const auto* merge = std::get_if<Merge>(&operation)) return ValidateMerge(previous, *merge);
   if (const auto* overwrite = std::get_if<Overwrite>(&operation)) {
-    return ValidateFields(overwrite->schema);
+    return ValidateFields(StateOf(overwrite->schema)->schema);
   }
   return arrow::Status::OK();
 }

@@ -92,7 +92,7 @@ bool IsWrittenAnew(const DataFragment& before, const DataFragment& after, int32_
 }
 
 arrow::Status CheckWrittenAnew(const Manifest& previous, const Merge& merge, const Place& place) {
-  for (const DataFragment& after : merge.fragments) {
+  for (const DataFragment& after : merge.fragments | Entries) {
     const auto view = previous.fragments.Find(after.id);
     if (!view) continue;
     ARROW_ASSIGN_OR_RAISE(const DataFragment before, view->Parse());
@@ -116,7 +116,7 @@ arrow::Status CheckNewField(const Manifest& previous, const Merge& merge, const 
   const bool replaces = std::ranges::any_of(
       before, [&](const auto& entry) { return entry.second.path == place.path; });
   if (!replaces) return arrow::Status::OK();
-  for (const DataFragment& fragment : merge.fragments) {
+  for (const DataFragment& fragment : merge.fragments | Entries) {
     if (HoldsSomeOf(fragment, field)) continue;
     return InvalidInput(
         "a merge puts field {} in the place of '{}', but fragment {} has no values "
@@ -154,9 +154,10 @@ arrow::Status ValidateProject(const wire::Schema& before, const wire::Schema& af
 }
 
 arrow::Status ValidateMerge(const Manifest& previous, const Merge& merge) {
-  ARROW_RETURN_NOT_OK(ValidateFields(merge.schema));
+  const wire::Schema& schema = StateOf(merge.schema)->schema;
+  ARROW_RETURN_NOT_OK(ValidateFields(schema));
   const Places before = PlacesOf(previous.schema);
-  const Places after = PlacesOf(merge.schema);
+  const Places after = PlacesOf(schema);
   for (const auto& [id, place] : after) {
     const auto known = before.find(id);
     if (known == before.end()) {

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "table/operation/apply.h"
+#include "testing/edits.h"
 #include "testing/matchers.h"
 
 namespace glaive::table {
 namespace {
 
+using glaive::testing::Edit;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
 using wire::DataFile;
@@ -40,7 +42,7 @@ DataFragment NewFragment(std::string path) {
 Manifest Example() {
   Manifest manifest;
   manifest.schema = ExampleSchema();
-  return Apply(manifest, Append{{NewFragment("f0"), NewFragment("f1")}}).ValueOrDie();
+  return Apply(manifest, Append{FragmentsOf({NewFragment("f0"), NewFragment("f1")})}).ValueOrDie();
 }
 
 DataFragment Parsed(const Manifest& manifest, uint64_t id) {
@@ -48,7 +50,8 @@ DataFragment Parsed(const Manifest& manifest, uint64_t id) {
 }
 
 auto AppendFile(DataFile file) {
-  return Apply(Example(), Append{{{.files = {std::move(file)}, .physical_rows = 5}}}).status();
+  return Apply(Example(), Append{FragmentsOf({{.files = {std::move(file)}, .physical_rows = 5}})})
+      .status();
 }
 
 TEST(ValidateTest, LeavesAreColumnsAndNothingElseIs) {
@@ -80,7 +83,7 @@ TEST(ValidateTest, FilesOfUnknownVersionsAreRefused) {
 TEST(ValidateTest, AFieldIsInOneFileOfAFragment) {
   DataFragment twice = NewFragment("f");
   twice.files.push_back(File("g", {4}, {0}));
-  EXPECT_THAT(Apply(Example(), Append{{twice}}),
+  EXPECT_THAT(Apply(Example(), Append{FragmentsOf({twice})}),
               IsError(ErrorKind::kInvalidInput, "field 4; one of them is g"));
 }
 
@@ -90,24 +93,25 @@ TEST(ValidateTest, RequiredColumnsHaveValuesInEveryFragmentThatIsBrought) {
   Manifest before = Example();
   before.schema.fields.push_back(
       {.id = 5, .name = "c", .logical_type = "int64", .nullable = false});
-  EXPECT_THAT(Apply(before, Append{{NewFragment("staged")}}),
+  EXPECT_THAT(Apply(before, Append{FragmentsOf({NewFragment("staged")})}),
               IsError(ErrorKind::kInvalidInput, "required column 'c'"));
-  Merge merge{.fragments = {Parsed(Example(), 0), Parsed(Example(), 1)}, .schema = before.schema};
-  merge.fragments[0].files.push_back(File("c0", {5}, {0}));
+  Merge merge{.fragments = FragmentsOf({Parsed(Example(), 0), Parsed(Example(), 1)}),
+              .schema = WrapSchema(before.schema)};
+  Edit(merge.fragments, [](auto& all) { all[0].files.push_back(File("c0", {5}, {0})); });
   EXPECT_THAT(Apply(Example(), merge), IsError(ErrorKind::kInvalidInput, "required column 'c'"));
-  merge.fragments[1].files.push_back(File("c1", {5}, {0}));
+  Edit(merge.fragments, [](auto& all) { all[1].files.push_back(File("c1", {5}, {0})); });
   EXPECT_THAT(Apply(Example(), merge).status(), IsOk());
 
   Field inner{.id = 5, .name = "inner", .logical_type = "int64", .nullable = false};
   Field outer{.id = 6, .name = "outer", .logical_type = "struct"};
   outer.children = {inner};
   before.schema.fields.back() = outer;
-  EXPECT_THAT(Apply(before, Append{{NewFragment("staged")}}).status(), IsOk())
+  EXPECT_THAT(Apply(before, Append{FragmentsOf({NewFragment("staged")})}).status(), IsOk())
       << "a struct that may be null";
 }
 
 TEST(ValidateTest, OffsetsBelongToFragmentsThatAreBrought) {
-  const Update update{.updated_fragments = {Parsed(Example(), 0)},
+  const Update update{.updated_fragments = FragmentsOf({Parsed(Example(), 0)}),
                       .mode = Update::Mode::kRewriteColumns,
                       .updated_fragment_offsets = {{1, ""}}};
   EXPECT_THAT(Apply(Example(), update), IsError(ErrorKind::kInvalidInput, "rows of fragment 1"));
@@ -120,9 +124,9 @@ TEST(ValidateTest, FragmentsOfATableWithStableRowIdsHaveSome) {
 }
 
 auto ProjectTo(std::function<void(std::vector<Field>&)> change) {
-  Project project{.schema = ExampleSchema()};
-  change(project.schema.fields);
-  return Apply(Example(), project).status();
+  wire::Schema schema = ExampleSchema();
+  change(schema.fields);
+  return Apply(Example(), Project{.schema = WrapSchema(std::move(schema))}).status();
 }
 
 TEST(ValidateTest, AProjectionKeepsTheIdsOfTheTable) {
@@ -151,41 +155,48 @@ TEST(ValidateTest, AProjectionKeepsTheIdsOfTheTable) {
 }
 
 Merge Unchanged() {
-  return {.fragments = {Parsed(Example(), 0), Parsed(Example(), 1)}, .schema = ExampleSchema()};
+  return {.fragments = FragmentsOf({Parsed(Example(), 0), Parsed(Example(), 1)}),
+          .schema = WrapSchema(ExampleSchema())};
 }
 
 TEST(ValidateTest, AMergeTakesIdsThatWereNeverUsed) {
   Merge merge = Unchanged();
-  merge.schema.fields.push_back({.id = 5, .name = "c", .logical_type = "int64"});
+  Edit(merge.schema, [](wire::Schema& schema) {
+    schema.fields.push_back({.id = 5, .name = "c", .logical_type = "int64"});
+  });
   EXPECT_THAT(Apply(Example(), merge).status(), IsOk());
   Manifest dropped = Example();
   dropped.schema.fields.pop_back();
-  merge.schema = dropped.schema;
-  merge.schema.fields.push_back({.id = 4, .name = "c", .logical_type = "int64"});
+  merge.schema = WrapSchema(dropped.schema);
+  Edit(merge.schema, [](wire::Schema& schema) {
+    schema.fields.push_back({.id = 4, .name = "c", .logical_type = "int64"});
+  });
   EXPECT_THAT(Apply(dropped, merge),
               IsError(ErrorKind::kInvalidInput, "the id 4, but ids up to 4"));
 }
 
 TEST(ValidateTest, AMergeThatChangesAFieldWritesItAnew) {
   Merge merge = Unchanged();
-  merge.schema.fields[0].logical_type = "int32";
+  Edit(merge.schema, [](wire::Schema& schema) { schema.fields[0].logical_type = "int32"; });
   EXPECT_THAT(Apply(Example(), merge),
               IsError(ErrorKind::kInvalidInput, "field 0 'a', whose values in fragment 0"));
-  for (DataFragment& fragment : merge.fragments) {
-    fragment.files[0].fields[0] = wire::kTombstoneFieldId;
-    fragment.files.push_back(File("again", {0}, {0}));
-  }
+  Edit(merge.fragments, [](auto& all) {
+    for (DataFragment& fragment : all) {
+      fragment.files[0].fields[0] = wire::kTombstoneFieldId;
+      fragment.files.push_back(File("again", {0}, {0}));
+    }
+  });
   EXPECT_THAT(Apply(Example(), merge).status(), IsOk());
 }
 
 TEST(ValidateTest, AMergeThatReplacesAFieldHasItsValues) {
   Merge merge = Unchanged();
-  merge.schema.fields[0].id = 5;
-  merge.fragments[0].files.push_back(File("cast", {5}, {0}));
+  Edit(merge.schema, [](wire::Schema& schema) { schema.fields[0].id = 5; });
+  Edit(merge.fragments, [](auto& all) { all[0].files.push_back(File("cast", {5}, {0})); });
   EXPECT_THAT(
       Apply(Example(), merge),
       IsError(ErrorKind::kInvalidInput, "in the place of 'a', but fragment 1 has no values"));
-  merge.fragments[1].files.push_back(File("cast", {5}, {0}));
+  Edit(merge.fragments, [](auto& all) { all[1].files.push_back(File("cast", {5}, {0})); });
   EXPECT_THAT(Apply(Example(), merge).status(), IsOk());
 }
 

@@ -39,15 +39,17 @@ wire::DataFragment NewFragment() {
 class VersionHintTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Overwrite overwrite{.fragments = {NewFragment()}};
+    wire::DataFragment first = NewFragment();
     // No file name is used twice.
-    overwrite.fragments.front().files.front().path = std::to_string(++num_tables_);
-    overwrite.schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    first.files.front().path = std::to_string(++num_tables_);
+    wire::Schema schema;
+    schema.fields.push_back({.id = 0, .name = "k", .logical_type = "int64"});
+    Overwrite overwrite{.fragments = FragmentsOf({first}), .schema = WrapSchema(schema)};
     head_ = CommitCreate(table_, std::move(overwrite), {}).ValueOrDie();
   }
 
   void AppendTo(const ManifestPtr& base) {
-    head_ = Commit(table_, base, Append{{NewFragment()}}, {}).ValueOrDie();
+    head_ = Commit(table_, base, Append{FragmentsOf({NewFragment()})}, {}).ValueOrDie();
   }
   int num_tables_ = 0;
 
@@ -120,7 +122,7 @@ TEST_F(VersionHintTest, ATableInPlaceOfTheOneReadIsSeen) {
   const ManifestPtr old = head_;
   SetUpAgain();
   EXPECT_EQ(ReadVersionHint(table_)->version, old->version);
-  EXPECT_THAT(Commit(table_, old, Append{{NewFragment()}}, {}),
+  EXPECT_THAT(Commit(table_, old, Append{FragmentsOf({NewFragment()})}, {}),
               IsError(ErrorKind::kCommitConflict, "another one is in its place"));
 }
 
@@ -134,7 +136,7 @@ TEST_F(VersionHintTest, AHintThatNewerVersionsDoNotFollowIsMended) {
   ASSERT_THAT(table_.store->Delete(third->path), IsOk());
   PutHint(R"({"version":2})");
   EXPECT_EQ(LatestVersion(table_).ValueOrDie()->version, 2);
-  EXPECT_THAT(Commit(table_, second, Append{{NewFragment()}}, {}),
+  EXPECT_THAT(Commit(table_, second, Append{FragmentsOf({NewFragment()})}, {}),
               IsError(ErrorKind::kCommitConflict, "not compared"));
   EXPECT_EQ(LatestVersion(table_).ValueOrDie()->version, 4);
 }

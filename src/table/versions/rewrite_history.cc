@@ -53,8 +53,8 @@ void RewriteHistory::Add(const table::Operation& operation, uint64_t version) {
   const auto ended = [&](uint64_t id, bool was_rewritten) {
     if (old_ids_.contains(id)) ends_.insert_or_assign(id, End{version, was_rewritten});
   };
-  const auto brought = [&](const std::vector<wire::DataFragment>& fragments) {
-    for (const auto& fragment : fragments) {
+  const auto brought = [&](const std::vector<FragmentMetadata>& fragments) {
+    for (const wire::DataFragment& fragment : fragments | table::Entries) {
       for (const auto& file : fragment.files) {
         if (new_paths_.contains(file.path)) brought_.try_emplace(file.path, version);
       }
@@ -67,7 +67,7 @@ void RewriteHistory::Add(const table::Operation& operation, uint64_t version) {
     brought(update->new_fragments);
   } else if (const auto* rewrite = std::get_if<table::Rewrite>(&operation)) {
     for (const auto& group : rewrite->groups) {
-      for (const auto& fragment : group.old_fragments) ended(fragment.id, true);
+      for (const FragmentMetadata& fragment : group.old_fragments) ended(fragment.id(), true);
       brought(group.new_fragments);
     }
   } else if (const auto* append = std::get_if<table::Append>(&operation)) {

@@ -29,8 +29,8 @@ RowMoves::Moves RowMoves::MovesOf(const std::optional<table::Transaction>& trans
   Moves moves;
   if (!transaction || !transaction->operation) return moves;
   const table::Operation& operation = *transaction->operation;
-  const auto restate = [&](const std::vector<wire::DataFragment>& fragments) {
-    for (const wire::DataFragment& each : fragments) {
+  const auto restate = [&](const std::vector<FragmentMetadata>& fragments) {
+    for (const wire::DataFragment& each : fragments | table::Entries) {
       if (fragments_.contains(each.id)) moves.restated[each.id] = FileNamesOf(each);
     }
   };
@@ -49,7 +49,7 @@ RowMoves::Moves RowMoves::MovesOf(const std::optional<table::Transaction>& trans
   if (update->mode == table::Update::Mode::kRewriteColumns || update->new_fragments.empty()) {
     return moves;
   }
-  for (const auto& fragment : update->updated_fragments) moves.fragments.insert(fragment.id);
+  for (const FragmentMetadata& each : update->updated_fragments) moves.fragments.insert(each.id());
   moves.fragments.insert(update->removed_fragment_ids.begin(), update->removed_fragment_ids.end());
   return moves;
 }

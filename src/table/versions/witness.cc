@@ -91,7 +91,8 @@ arrow::Result<Witnesses> WitnessesOf(const wire::DataFragment& fragment,
     const wire::DataFile& file = overlay.data_file;
     for (size_t i = 0; i < file.fields.size(); ++i) {
       if (!HasColumn(file, i, fields)) continue;
-      ARROW_ASSIGN_OR_RAISE(const auto coverage, CoverageOf(overlay.BitmapOf(i), rows, where));
+      ARROW_ASSIGN_OR_RAISE(const auto coverage,
+                            CoverageOf(wire::BitmapOf(overlay, i), rows, where));
       if (!coverage) continue;
       witnesses[file.fields[i]].overlays.push_back({.column = ColumnAt(file, i),
                                                     .committed_version = overlay.committed_version,

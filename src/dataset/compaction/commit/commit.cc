@@ -6,7 +6,6 @@
 #include "dataset/compaction/commit/commit.h"
 #include "dataset/compaction/commit/rewrite.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/write/summary.h"
 #include "glaive/compaction.h"
 #include "table/commit/commit.h"
@@ -73,8 +72,8 @@ arrow::Result<CompactionResult> dataset::CommitCompaction(const Dataset& dataset
   CompactionResult result = {.dataset = dataset};
   if (results.empty()) return result;
   ARROW_ASSIGN_OR_RAISE(auto rewrite, dataset::RewriteCommit::Make(dataset, results));
-  table::MakeOperation make = [&](const table::ManifestPtr& latest) {
-    return rewrite.MakeOperation(latest);
+  table::MakeChange make = [&](const table::ManifestPtr& latest) {
+    return rewrite.MakeChange(latest);
   };
   auto made = dataset::CommitVerb(dataset::PlaceOf(dataset), std::move(make), options.version,
                                   nullptr, DetailsOf(options.version.progress, results));

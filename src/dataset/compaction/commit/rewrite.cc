@@ -12,7 +12,6 @@
 #include "core/memory_budget.h"
 #include "dataset/compaction/plan/options.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "table/commit/publish.h"
 
 namespace glaive::dataset {
@@ -135,7 +134,7 @@ arrow::Result<RewriteCommit> RewriteCommit::Make(const Dataset& dataset,
   return RewriteCommit(std::move(snapshot), std::move(history), std::move(tasks));
 }
 
-arrow::Result<table::Operation> RewriteCommit::MakeOperation(const table::ManifestPtr& latest) {
+arrow::Result<table::Change> RewriteCommit::MakeChange(const table::ManifestPtr& latest) {
   snapshot_.manifest = latest;
   ARROW_RETURN_NOT_OK(CheckCanRewrite(*latest));
   uint64_t first_read = UINT64_MAX;
@@ -240,13 +239,13 @@ table::Rewrite RewriteCommit::Operation() const {
   for (const RewriteTask& task : tasks_) {
     if (!task.verdict.ok()) continue;
     table::Rewrite::Group& group = rewrite.groups.emplace_back();
-    group.old_fragments = task.current;
+    group.old_fragments = table::FragmentsOf(task.current);
     for (size_t i = 0; i < task.made.size(); ++i) {
       if (task.IsEmpty(i)) continue;
-      wire::DataFragment& fragment =
-          group.new_fragments.emplace_back(StateOf(task.result->new_fragments[i])->fragment);
+      wire::DataFragment fragment = StateOf(task.result->new_fragments[i])->fragment;
       fragment.id = task.made[i].id;
       fragment.deletion_file = task.made[i].file;
+      group.new_fragments.push_back(table::MakeFragmentMetadata(std::move(fragment)));
     }
   }
   return rewrite;

@@ -29,7 +29,7 @@ class RewriteCommit {
 
   // The operation to follow `latest`, once its deletion files are written. A CommitConflict where
   // no task can be part of it, or where Overwrite or Restore took the place of all fragments.
-  arrow::Result<table::Operation> MakeOperation(const table::ManifestPtr& latest);
+  arrow::Result<table::Change> MakeChange(const table::ManifestPtr& latest);
 
   // By the last attempt: why a task is left, OK for those that are not.
   const arrow::Status& VerdictOf(size_t task) const { return tasks_[task].verdict; }

@@ -10,7 +10,6 @@
 
 #include "core/error.h"
 #include "dataset/compaction/commit/deletions.h"
-#include "dataset/handle/fragment_state.h"
 #include "table/operation/field_identity.h"
 #include "table/versions/witness.h"
 

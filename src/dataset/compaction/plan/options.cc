@@ -183,7 +183,7 @@ arrow::Status CheckCanDefer(const table::Manifest& manifest, const CompactionOpt
   }
   ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(manifest));
   for (const table::Index& index : indices.indices()) {
-    if (index.entry.is_system()) continue;
+    if (wire::IsSystem(index.entry)) continue;
     return Unsupported(
         "compaction with defer_index_remap, as an option or in the table's config, of a table "
         "with the index '{}'; with false the index does not cover the new fragments",
@@ -195,7 +195,7 @@ arrow::Status CheckCanDefer(const table::Manifest& manifest, const CompactionOpt
 arrow::Status CheckCanRewrite(const table::Manifest& manifest) {
   ARROW_ASSIGN_OR_RAISE(const auto indices, table::IndicesOf(manifest));
   for (const table::Index& index : indices.indices()) {
-    if (index.covered || index.entry.is_system()) continue;
+    if (index.covered || wire::IsSystem(index.entry)) continue;
     return Unsupported("compaction of a table whose index '{}' does not say what it covers",
                        index.entry.name);
   }

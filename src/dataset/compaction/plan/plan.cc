@@ -11,10 +11,10 @@
 #include "dataset/compaction/plan/small_pages.h"
 #include "dataset/compaction/plan/source_fragment.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/handle/storage_version.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
+#include "table/manifest/fragment_metadata.h"
 #include "table/manifest/overlays.h"
 #include "table/operation/index_coverage.h"
 
@@ -30,11 +30,11 @@ arrow::Status DescribeCoverage(const table::Manifest& manifest, const table::Ind
   std::map<int32_t, uint64_t> overlaid;
   ARROW_RETURN_NOT_OK(table::CollectOverlaid(fragment, {manifest.path}, &overlaid));
   for (const table::Index& index : indices.indices()) {
-    if (index.entry.is_system() || !index.covered) continue;
+    if (wire::IsSystem(index.entry) || !index.covered) continue;
     const bool is_covered = index.covered->Contains(fragment.id);
     source->coverage.push_back(is_covered);
     source->followed.push_back(is_covered && manifest.has_stable_row_ids() &&
-                               !index.entry.stores_row_addresses() &&
+                               !wire::StoresRowAddresses(index.entry) &&
                                !table::IsOverlaid(index, overlaid, manifest.schema));
   }
   return arrow::Status::OK();
@@ -94,7 +94,7 @@ arrow::Result<std::vector<CompactionTask>> MakeTasks(const Dataset& dataset,
       if (options.max_source_bytes) {
         ARROW_RETURN_NOT_OK(RequireSizes(fragment, fields, "max_source_bytes"));
       }
-      task.fragments.push_back(MakeFragmentMetadata(std::move(fragment)));
+      task.fragments.push_back(table::MakeFragmentMetadata(std::move(fragment)));
     }
   }
   return made;

@@ -11,10 +11,10 @@
 #include "dataset/compaction/plan/source_fragment.h"
 #include "dataset/compaction/run/run.h"
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/handle/new_files.h"
 #include "glaive/compaction.h"
 #include "read/snapshot.h"
+#include "table/manifest/fragment_metadata.h"
 
 namespace glaive {
 namespace dataset {

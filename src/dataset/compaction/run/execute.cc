@@ -14,13 +14,13 @@
 #include "dataset/compaction/run/page_copy.h"
 #include "dataset/handle/dataset_state.h"
 #include "dataset/handle/durability.h"
-#include "dataset/handle/fragment_state.h"
 #include "dataset/handle/session_state.h"
 #include "dataset/handle/storage_version.h"
 #include "dataset/write/fragment_writer.h"
 #include "glaive/compaction.h"
 #include "glaive/scan.h"
 #include "read/snapshot.h"
+#include "table/manifest/fragment_metadata.h"
 
 namespace glaive {
 namespace {
@@ -159,7 +159,7 @@ uint64_t CountFiles(const std::vector<wire::DataFragment>& fragments) {
 std::vector<FragmentMetadata> Metadata(std::vector<wire::DataFragment> fragments) {
   std::vector<FragmentMetadata> metadata;
   for (auto& fragment : fragments) {
-    metadata.push_back(dataset::MakeFragmentMetadata(std::move(fragment)));
+    metadata.push_back(table::MakeFragmentMetadata(std::move(fragment)));
   }
   return metadata;
 }

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "dataset/handle/dataset_state.h"
-#include "dataset/handle/fragment_state.h"
 #include "file/file_reader.h"
 #include "glaive/compaction.h"
 #include "glaive/rows.h"
@@ -20,6 +19,7 @@
 #include "glaive/session.h"
 #include "glaive/write.h"
 #include "io/memory_store.h"
+#include "table/manifest/fragment_metadata.h"
 #include "testing/faulty_store.h"
 #include "testing/matchers.h"
 #include "testing/random_values.h"

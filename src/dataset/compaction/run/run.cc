@@ -13,7 +13,6 @@
 #include "core/attempt.h"
 #include "core/error.h"
 #include "dataset/compaction/plan/memory.h"
-#include "dataset/handle/fragment_state.h"
 
 namespace glaive::dataset {
 namespace {

@@ -2,7 +2,7 @@
 #include <arrow/util/key_value_metadata.h>
 #include <gtest/gtest.h>
 
-#include "dataset/handle/schema_state.h"
+#include "table/manifest/table_schema.h"
 #include "testing/matchers.h"
 
 namespace glaive {
@@ -29,7 +29,7 @@ TEST(TableSchema, GivesIdsInPreOrder) {
 
 TEST(TableSchema, TravelsAsBytes) {
   wire::Schema fields = wire::FromArrow(*Nested(), 7).ValueOrDie();
-  const auto schema = dataset::MakeTableSchema(std::move(fields)).ValueOrDie();
+  const auto schema = table::MakeTableSchema(std::move(fields)).ValueOrDie();
   const auto again = TableSchema::Parse(schema.Serialize()).ValueOrDie();
   EXPECT_EQ(again, schema);
   EXPECT_EQ(again.fields()[0].id, 7);

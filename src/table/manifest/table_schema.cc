@@ -1,8 +1,8 @@
+#include "table/manifest/table_schema.h"
+
 #include <utility>
 
 #include "core/error.h"
-#include "dataset/handle/dataset_state.h"
-#include "dataset/handle/schema_state.h"
 #include "wire/fields.h"
 
 namespace glaive {
@@ -25,22 +25,21 @@ arrow::Result<std::vector<FieldInfo>> InfoOf(const std::vector<wire::Field>& fie
 
 }  // namespace
 
-namespace dataset {
+namespace table {
 
 arrow::Result<TableSchema> MakeTableSchema(wire::Schema schema) {
-  dataset::TableSchemaState state;
+  TableSchemaState state;
   ARROW_ASSIGN_OR_RAISE(state.arrow_schema, wire::ToArrow(schema));
   ARROW_ASSIGN_OR_RAISE(state.fields, InfoOf(schema.fields));
   state.schema = std::move(schema);
-  return Access::Make<TableSchema>(
-      std::make_shared<const dataset::TableSchemaState>(std::move(state)));
+  return Access::Make<TableSchema>(std::make_shared<const TableSchemaState>(std::move(state)));
 }
 
-}  // namespace dataset
+}  // namespace table
 
 arrow::Result<TableSchema> TableSchema::FromArrow(const arrow::Schema& schema) {
   ARROW_ASSIGN_OR_RAISE(wire::Schema fields, wire::FromArrow(schema));
-  return dataset::MakeTableSchema(std::move(fields));
+  return table::MakeTableSchema(std::move(fields));
 }
 
 arrow::Result<TableSchema> TableSchema::Parse(std::string_view bytes) {
@@ -57,7 +56,7 @@ arrow::Result<TableSchema> TableSchema::Parse(std::string_view bytes) {
   };
   ARROW_RETURN_NOT_OK(wire::VisitFields(wire::AsBytes(bytes), where, "Schema", read));
   ARROW_ASSIGN_OR_RAISE(schema.fields, std::move(fields).Finish(where));
-  return dataset::MakeTableSchema(std::move(schema));
+  return table::MakeTableSchema(std::move(schema));
 }
 
 std::string TableSchema::Serialize() const {
@@ -66,6 +65,8 @@ std::string TableSchema::Serialize() const {
   wire::AppendStringMap(kMetadata, state_->schema.metadata, &bytes);
   return bytes;
 }
+
+TableSchema::TableSchema() : TableSchema(std::make_shared<const table::TableSchemaState>()) {}
 
 std::vector<FieldInfo> TableSchema::fields() const { return state_->fields; }
 
@@ -76,11 +77,5 @@ const std::shared_ptr<arrow::Schema>& TableSchema::arrow_schema() const {
 bool TableSchema::operator==(const TableSchema& other) const {
   return state_->schema == other.state_->schema;
 }
-
-arrow::Result<TableSchema> SchemaOf(const Dataset& dataset) {
-  return dataset::MakeTableSchema(StateOf(dataset)->manifest->schema);
-}
-
-int32_t MaxFieldId(const Dataset& dataset) { return StateOf(dataset)->manifest->MaxFieldId(); }
 
 }  // namespace glaive
