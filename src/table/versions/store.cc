@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".manifest";
 constexpr size_t kV2Digits = 20;
+constexpr int kMostListings = 8;  // where one may be old, or no snapshot
 
 struct NamedVersion {
   uint64_t version;
@@ -229,27 +230,32 @@ arrow::Result<std::vector<VersionEntry>> NewerVersions(const TableLocation& tabl
       return found;
     }
   }
-  ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
-  ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries).status());
-  const uint64_t newest = entries.empty() ? 0 : entries.back().version;
-  std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version <= version; });
-  if (!entries.empty()) {
-    // The one after `version` is looked for as well, should the listing lack it.
-    if (entries.front().version != version + 1) {
-      ARROW_ASSIGN_OR_RAISE(auto next, LookFor(table, version + 1, {entries.front().scheme}));
-      if (next) entries.insert(entries.begin(), *std::move(next));
+  uint64_t newest = 0;
+  for (int listing = 0; listing < kMostListings; ++listing) {
+    ARROW_ASSIGN_OR_RAISE(auto entries, ListManifests(table));
+    ARROW_RETURN_NOT_OK(SettleOnOneScheme(table, entries).status());
+    newest = entries.empty() ? 0 : entries.back().version;
+    std::erase_if(entries, [&](const VersionEntry& entry) { return entry.version <= version; });
+    if (!entries.empty()) {
+      // The one after `version` is looked for as well, should the listing lack it.
+      if (entries.front().version != version + 1) {
+        ARROW_ASSIGN_OR_RAISE(auto next, LookFor(table, version + 1, {entries.front().scheme}));
+        if (next) entries.insert(entries.begin(), *std::move(next));
+      }
+      ARROW_RETURN_NOT_OK(FillGaps(table, entries));
+      return entries;
     }
-    ARROW_RETURN_NOT_OK(FillGaps(table, entries));
-    return entries;
+    if (trusts_hint && newest == version) return entries;
+    // A listing may be old: names tell.
+    ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, version));
+    if (!found.empty()) {
+      found.erase(found.begin());
+      return found;
+    }
+    if (newest == version) return entries;  // and it went since
+    if (newest == 0) break;
+    // It is older than `version`, which a clean-up took since.
   }
-  if (trusts_hint && newest == version) return entries;
-  // A listing may be old: names tell.
-  ARROW_ASSIGN_OR_RAISE(auto found, ProbeUpward(table, version));
-  if (!found.empty()) {
-    found.erase(found.begin());
-    return found;
-  }
-  if (newest == version) return entries;  // and it went since
   if (newest == 0) return NotFound("Dataset at path {} was not found", table.uri);
   return NotFound("Dataset at path {} version {} was not found: the newest is {}", table.uri,
                   version, newest);
@@ -300,7 +306,6 @@ arrow::Result<std::optional<VersionEntry>> LatestVersion(const TableLocation& ta
   }
   // A listing may show nothing where every version that was there went, and every newer one came,
   // while it ran. Who wrote a version left a hint.
-  constexpr int kMostListings = 8;
   for (int listing = 1;; ++listing) {
     ARROW_ASSIGN_OR_RAISE(auto entry, HighestVersion(table));
     if (entry || listing == kMostListings) return entry;
