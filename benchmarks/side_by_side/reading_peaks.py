@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Memory of scans of tables that decode to much more than they store, in a process of its own each.
+"""Measures the memory of scans of tables that decode to much more than they store.
 
     python reading_peaks.py --data DIR [--impl glaive,lance] [--by glaive]
 
-The values of a table are told by a rule and written batch by batch; `--by` writes all of them. Each process opens the
-table, scans it with batch_size=100 and prints its high-water mark of resident memory, interpreter and pyarrow included,
-and the cpu seconds of all threads.
+`--by` names the engine that writes the tables. A rule gives the values of each table, which is written batch by batch.
+For each table and engine, a process opens the table and scans it with batch_size=100. It prints its high-water mark of
+resident memory, interpreter and pyarrow included, and the cpu seconds of all its threads.
 """
 import argparse
 import importlib

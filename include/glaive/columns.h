@@ -120,13 +120,10 @@ struct FragmentRows {
 arrow::Result<FragmentRows> RowsOfFragment(const Dataset& dataset,
                                            const FragmentMetadata& fragment);
 
-}  // namespace glaive
-
 // Changes of one fragment, without a commit. Workers make them and send the results to one process,
 // which commits them all. The files of a result are on stable storage if `durability` says so. A
 // call that fails leaves no file. Errors: InvalidInput for a fragment that the version does not
 // have.
-namespace glaive {
 
 /// A fragment with more columns, for a Merge operation. `schema` is the schema of the whole table,
 /// the same for all fragments of a version.

@@ -75,8 +75,6 @@ arrow::Result<RepairPlan> PlanRepair(std::string_view uri, const RepairOptions& 
 arrow::Result<std::optional<Dataset>> Repair(std::string_view uri, const RepairPlan& plan,
                                              const RepairOptions& options = {});
 
-class Session;
-
 enum class TableFileKind : uint8_t {
   kData,         ///< data/, with what lies beside a data file
   kDeletions,    ///< _deletions/
@@ -117,12 +115,12 @@ struct SurveyOptions {
 
 /// Compares the files below the root of a table with the files of its versions: all versions that
 /// are there, tagged or not, detached ones, and those of its branches. Files are listed before
-/// versions, so a file that is committed meanwhile is no orphan. Tables elsewhere that use these
-/// files, for example shallow clones, are not known here.
+/// versions, so a file that is committed meanwhile is no orphan. The survey does not know other
+/// tables that use these files, for example shallow clones.
 ///
-/// Errors: NotFound where there is no table; InvalidInput for a branch's folder (ask about its
-/// table); Corrupt or Unsupported when some version cannot be read, since what it refers to is then
-/// not known.
+/// Errors: NotFound if there is no table; InvalidInput for the folder of a branch (survey its table
+/// instead); Corrupt or Unsupported if a version cannot be read: the files to which it refers are
+/// then not known.
 arrow::Result<FileSurvey> SurveyFiles(std::string_view uri, const SurveyOptions& options = {});
 
 }  // namespace glaive

@@ -38,7 +38,7 @@ inline constexpr const char* kCommitMessageKey = "__lance_commit_message";
 
 /// Options of every call that makes a version:
 ///
-///     DropColumns(dataset, columns, {.commit_message = "nobody reads these"});
+///     DropColumns(dataset, columns, {.commit_message = "replaced by embeddings"});
 ///     Delete(dataset, {"a < 5"}, {.version = {.durability = Durability::kNone}});
 struct VersionOptions {
   Durability durability = Durability::kDefault;

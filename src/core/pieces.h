@@ -11,33 +11,33 @@
 
 namespace glaive {
 
-// Some of a number of things that are done in order, a piece at a time: rows, mostly.
+// A range of the items of a task, which mostly are rows. The task does its items in order.
 struct Piece {
   uint64_t begin = 0;
   uint64_t size = 0;
 
-  // A thing by itself is done whatever it takes.
+  // A piece of one item cannot be cut further.
   bool is_single() const { return size == 1; }
 };
 
-// Cuts what is to be done into pieces as large as are expected to fit, and into smaller ones where
-// more comes of a piece than was expected: where doing it fails with TooLarge. The one place that
-// splits on overflow. Not thread safe.
+// Cuts the items of a task into pieces that are expected to fit into memory. A piece whose work
+// fails with TooLarge is cut into smaller ones. No other code splits work after an overflow. Not
+// thread safe.
 class Pieces {
  public:
-  // How many of the things from `begin` on are expected to fit, at least 1. Asked before each
-  // piece, since those done before may have told more.
+  // The number of items from `begin` on that are expected to fit, at least 1. Called before each
+  // piece, because earlier pieces may have corrected the estimate.
   using Fitting = std::function<uint64_t(uint64_t begin)>;
 
   Pieces(uint64_t count, Fitting fitting) : count_(count), fitting_(std::move(fitting)) {}
 
   bool at_end() const { return done_ == count_; }
   uint64_t done() const { return done_; }
-  // The most that a piece may have, after one that was too large.
+  // The largest number of items of a piece, once a piece was too large.
   uint64_t largest() const { return largest_; }
 
-  // Does the next piece and returns what comes of it, a Status or a Result. TooLarge comes back
-  // only of a single thing. REQUIRES: !at_end()
+  // Calls `work` with the next piece and returns its Status or Result. Returns TooLarge only for a
+  // piece of one item. REQUIRES: !at_end()
   template <typename Work>
   auto Next(const Work& work) {
     uint64_t size = FitOf(done_);
@@ -49,8 +49,8 @@ class Pieces {
         return result;
       }
       if (size == 1 || !IsTooLarge(status)) return result;
-      // What failed may have told how much there is; if not, half of it is tried. Those behind are
-      // likely to be as large.
+      // The failed work may have corrected the estimate; otherwise half the items are tried. The
+      // items behind are likely to be as large.
       size = std::min(size / 2, FitOf(done_));
       largest_ = size;
     }

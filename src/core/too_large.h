@@ -7,10 +7,10 @@
 
 namespace glaive {
 
-// What was asked of one batch takes more bytes than a batch may have, or than 32-bit offsets reach.
-// No fault of the data: who asked for many rows asks for fewer (core/pieces.h). Arrow's own
-// builders fail with the same code. To users it is an InvalidInput, of a single row that has too
-// much.
+// The rows of one batch take more bytes than a batch may have, or than 32-bit offsets can reach.
+// The data is fine: the caller asks for fewer rows (core/pieces.h). Arrow's builders fail with the
+// same code. Users see this error only for a single row that is too large, and then as
+// InvalidInput.
 template <typename... Args>
 arrow::Status TooLarge(fmt::format_string<Args...> text, Args&&... args) {
   return arrow::Status::CapacityError(fmt::vformat(text, fmt::make_format_args(args...)));

@@ -23,7 +23,7 @@ constexpr uint64_t kBudget = uint64_t{512} << 20;
 constexpr uint64_t kBatchBytes = uint64_t{2} << 20;
 constexpr uint64_t kMaxBatchRows = uint64_t{64} << 10;
 
-// Physical rows at a time: what is read of them may take about so many bytes.
+// The number of physical rows that are read at a time: their values take about kBatchBytes.
 read::PieceLimits LimitsOf(const ColumnJob& job) {
   const uint64_t min_rows = std::max<uint64_t>(job.batch_rows, 1);
   const uint64_t max_rows = job.batch_rows == 0 ? kMaxBatchRows : job.batch_rows;

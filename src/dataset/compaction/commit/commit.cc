@@ -40,7 +40,7 @@ void AddTasks(std::span<const RewriteResult> results, const dataset::RewriteComm
   }
 }
 
-// Progress is told what the tasks wrote.
+// The commit reports the bytes that the tasks wrote as its progress.
 table::CommitOptions DetailsOf(const ProgressCallback& progress,
                                std::span<const RewriteResult> results) {
   table::CommitOptions commit;
