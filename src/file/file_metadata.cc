@@ -81,7 +81,7 @@ arrow::Result<std::vector<ByteRange>> ReadGlobalBufferTable(TailedFile& file, co
   ARROW_ASSIGN_OR_RAISE(auto buffers,
                         ParseOffsetTable(AsBytes(*bytes[0]), where, footer.column_metadata_position,
                                          "global buffer"));
-  for (size_t i = 0; i < buffers.size(); ++i) {
+  for (size_t i = 0; i < buffers.size() && footer.version != FileVersion::k2_0; ++i) {
     if (buffers[i].offset % kBufferAlignment != 0) {
       return Corrupt(where.Plus(i * kTableEntrySize),
                      "the global buffer {} is at byte {}, no multiple of {}", i, buffers[i].offset,
@@ -91,17 +91,33 @@ arrow::Result<std::vector<ByteRange>> ReadGlobalBufferTable(TailedFile& file, co
   return buffers;
 }
 
+// In 2.0 pages do not say which of their column's slots they begin with. Those of items are as many
+// as the lists want.
+arrow::Status CountArraySlots(wire::ColumnMetadata& column, size_t column_index, Location where) {
+  constexpr uint64_t kMostSlots = uint64_t{1} << 60;
+  uint64_t slots = 0;
+  for (wire::Page& page : column.pages) {
+    page.priority = slots;
+    if (page.num_rows > kMostSlots - slots) {
+      return Corrupt(where, "column {} has {} + {} slots", column_index, slots, page.num_rows);
+    }
+    slots += page.num_rows;
+  }
+  return arrow::Status::OK();
+}
+
 // Pages follow each other without a gap, and lie in the data region.
 arrow::Status CheckPages(const wire::ColumnMetadata& column, size_t column_index,
                          const FileMetadata& file, uint64_t data_end, Location where) {
   uint64_t rows = 0;
+  const bool of_arrays = file.version == FileVersion::k2_0;
   for (size_t i = 0; i < column.pages.size(); ++i) {
     const wire::Page& page = column.pages[i];
     if (page.priority != rows) {
       return Corrupt(where, "page {} of column {} begins at row {}, {} expected", i, column_index,
                      page.priority, rows);
     }
-    if (page.num_rows > file.num_rows - rows) {
+    if (!of_arrays && page.num_rows > file.num_rows - rows) {
       return Corrupt(where, "page {} of column {} has rows {} to {} + {}, the file has {} rows", i,
                      column_index, rows, rows, page.num_rows, file.num_rows);
     }
@@ -113,7 +129,7 @@ arrow::Status CheckPages(const wire::ColumnMetadata& column, size_t column_index
                        "before byte {}",
                        i, column_index, buffer.offset, buffer.size, data_end);
       }
-      if (buffer.size != 0 && buffer.offset % kBufferAlignment != 0) {
+      if (!of_arrays && buffer.size != 0 && buffer.offset % kBufferAlignment != 0) {
         return Corrupt(where, "page {} of column {} has a buffer at byte {}, no multiple of {}", i,
                        column_index, buffer.offset, kBufferAlignment);
       }
@@ -142,6 +158,9 @@ arrow::Status ReadColumns(std::span<const std::byte> end, const Footer& footer,
     const Location where = {path, range.offset};
     ARROW_ASSIGN_OR_RAISE(auto column, wire::ParseColumnMetadata(
                                            end.subspan(range.offset - begin, range.size), where));
+    if (file.version == FileVersion::k2_0) {
+      ARROW_RETURN_NOT_OK(CountArraySlots(column, i, where));
+    }
     ARROW_RETURN_NOT_OK(CheckPages(column, i, file, begin, where));
     file.columns.push_back(std::move(column));
   }

@@ -8,22 +8,21 @@
 #include "core/error.h"
 #include "core/fork_lock.h"
 #include "core/too_large.h"
+#include "encoding/array/page.h"
 #include "encoding/structural/layout/open_page.h"
+#include "file/array_column.h"
+#include "file/page_rows.h"
 
 namespace glaive::file {
 namespace {
 
 constexpr std::string_view kPageLayoutMessage = "lance.encodings21.PageLayout";
+constexpr std::string_view kArrayEncodingMessage = "lance.encodings.ArrayEncoding";
 constexpr std::string_view kColumnEncodingMessage = "lance.encodings.ColumnEncoding";
 
 // A type URL names its message after the last '/'.
 std::string_view MessageName(std::string_view type_url) {
   return type_url.substr(type_url.rfind('/') + 1);
-}
-
-uint64_t NumRows(const wire::ColumnMetadata& column) {
-  if (column.pages.empty()) return 0;
-  return column.pages.back().priority + column.pages.back().num_rows;
 }
 
 // Only a column of plain values is read here; the first tag of a ColumnEncoding tells which it is.
@@ -44,41 +43,6 @@ arrow::Status CheckColumnEncoding(const wire::ColumnMetadata& column, uint32_t i
   }
   if (value.starts_with(kBlobTag)) return Unsupported(where, "column {} holds blobs", index);
   return Corrupt(where, "the encoding of column {} is none that is known", index);
-}
-
-// Calls `visit(page index, its rows counted from its first)` for each page that holds some of
-// `rows`. REQUIRES: rows ascending, disjoint and within the column.
-template <typename Visit>
-arrow::Status VisitPages(const std::vector<wire::Page>& pages, std::span<const RowRange> rows,
-                         Visit&& visit) {
-  std::vector<RowRange> of_page;
-  auto page = pages.begin();
-  uint64_t row = 0;  // the next one of rows.front()
-  while (true) {
-    while (!rows.empty() && std::max(row, rows.front().begin) >= rows.front().end) {
-      rows = rows.subspan(1);
-    }
-    if (rows.empty()) return arrow::Status::OK();
-    row = std::max(row, rows.front().begin);
-    // The page with that row is the last to begin at or before it; empty pages share their first
-    // row with the page behind them.
-    page = std::upper_bound(
-               page, pages.end(), row,
-               [](uint64_t wanted, const wire::Page& other) { return wanted < other.priority; }) -
-           1;
-    const uint64_t page_end = page->priority + page->num_rows;
-    of_page.clear();
-    while (!rows.empty() && rows.front().begin < page_end) {
-      const uint64_t begin = std::max(row, rows.front().begin);
-      const uint64_t end = std::min(rows.front().end, page_end);
-      if (begin < end) of_page.push_back({begin - page->priority, end - page->priority});
-      row = std::max(row, end);
-      if (rows.front().end > page_end) break;
-      rows = rows.subspan(1);
-    }
-    ARROW_RETURN_NOT_OK(
-        visit(static_cast<size_t>(page - pages.begin()), std::span<const RowRange>(of_page)));
-  }
 }
 
 // What ObjectReader::ReadMany gives, out of the bytes of the `whole` file where those are at hand.
@@ -122,12 +86,14 @@ arrow::Status RunRounds(io::ObjectReader& reader, const std::shared_ptr<arrow::B
   }
 }
 
-// What of a page's decoded bytes some of its rows make up.
+// What of a page's decoded bytes some of its rows make up. In 2.0 a reading knows that itself.
 struct Expected {
   const encoding::PageDecoder* decoder;
   uint64_t num_rows;
+  const ArrayColumnRead* read = nullptr;
 
   double BytesOf(int64_t rows) const {
+    if (read != nullptr) return read->expected_bytes();
     return static_cast<double>(decoder->decoded_bytes()) /
            static_cast<double>(std::max<uint64_t>(num_rows, 1)) * static_cast<double>(rows);
   }
@@ -141,6 +107,60 @@ struct LeafSize {
 
   int64_t rows;
   uint64_t bytes;
+};
+
+arrow::Status CheckPageMessage(const FileMetadata& file, const std::string& path, uint32_t column,
+                               size_t page) {
+  const wire::Page& metadata = file.columns[column].pages[page];
+  const std::string_view message = MessageName(metadata.encoding.type_url);
+  const std::string_view expected =
+      file.version == FileVersion::k2_0 ? kArrayEncodingMessage : kPageLayoutMessage;
+  if (message == expected) return arrow::Status::OK();
+  return Corrupt({path, file.column_metadata[column].offset},
+                 "page {} of column {} is encoded by a '{}', a '{}' is expected", page, column,
+                 message, expected);
+}
+
+// The files of 2.0: which columns lie below which lists, and these.
+struct ArrayFile {
+  const FileMetadata& metadata;
+  const std::string& path;
+  const std::vector<ArrayColumn>& columns;
+
+  encoding::ArraySource SourceOf(uint32_t column, size_t page) const {
+    const wire::ColumnMetadata& of_column = metadata.columns[column];
+    return {.page_buffers = of_column.pages[page].buffers,
+            .column_buffers = of_column.buffers,
+            .file_buffers = metadata.global_buffers,
+            .num_slots = of_column.pages[page].num_rows,
+            .is_dictionary = columns[column].is_dictionary,
+            .path = path,
+            .metadata_offset = metadata.column_metadata[column].offset,
+            .file_size = metadata.file_size};
+  }
+
+  // A column of lists, which has no more items than the column below it.
+  arrow::Result<std::shared_ptr<const ListColumn>> OpenLists(uint32_t column,
+                                                             uint32_t below) const {
+    const wire::ColumnMetadata& of_column = metadata.columns[column];
+    const Location where = {path, metadata.column_metadata[column].offset};
+    ARROW_RETURN_NOT_OK(CheckColumnEncoding(of_column, column, where));
+    auto lists = std::make_shared<ListColumn>();
+    lists->first_items.push_back(0);
+    const uint64_t num_items = NumRows(metadata.columns[below]);
+    for (size_t i = 0; i < of_column.pages.size(); ++i) {
+      ARROW_RETURN_NOT_OK(CheckPageMessage(metadata, path, column, i));
+      const auto encoding = std::as_bytes(std::span(of_column.pages[i].encoding.value));
+      ARROW_ASSIGN_OR_RAISE(auto page, encoding::ListPage::Open(encoding, SourceOf(column, i)));
+      if (page->num_items() > num_items - lists->first_items.back()) {
+        return Corrupt(where, "page {} of column {} has {} items after {}, column {} has {}", i,
+                       column, page->num_items(), lists->first_items.back(), below, num_items);
+      }
+      lists->first_items.push_back(lists->first_items.back() + page->num_items());
+      lists->pages.push_back(std::move(page));
+    }
+    return lists;
+  }
 };
 
 }  // namespace
@@ -169,6 +189,42 @@ struct FileReader::Cache {
     const auto contents = losable.Lock();
     const Kept& kept = contents->decoders.try_emplace(key, Kept{path, decoder}).first->second;
     return kept.path == path ? kept.decoder : decoder;
+  }
+
+  arrow::Result<std::shared_ptr<const ListColumn>> Lists(const ArrayFile& file, uint32_t column,
+                                                         uint32_t below) {
+    {
+      const auto contents = losable.Lock();
+      const auto found = contents->lists.find(column);
+      if (found != contents->lists.end()) return found->second;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto lists, file.OpenLists(column, below));
+    return losable.Lock()->lists.try_emplace(column, std::move(lists)).first->second;
+  }
+
+  // The leaf and the lists above it. Borrows the file.
+  arrow::Result<ArrayColumnPages> ArrayPages(const ArrayFile& file, const ColumnRead& column,
+                                             ArrayColumnPages::Decoder decoder) {
+    const std::vector<uint32_t>& lists = array_columns[column.column].lists;
+    if (lists.size() != static_cast<size_t>(column.path->num_lists())) {
+      return Corrupt({file.path}, "column {} lies below {} lists, {} expected", column.column,
+                     lists.size(), column.path->num_lists());
+    }
+    ArrayColumnPages pages = {.pages = &file.metadata.columns[column.column].pages,
+                              .decoder = std::move(decoder),
+                              .path = file.path};
+    for (size_t i = 0; i < lists.size(); ++i) {
+      const uint32_t below = i + 1 < lists.size() ? lists[i + 1] : column.column;
+      ARROW_ASSIGN_OR_RAISE(auto of_list, Lists(file, lists[i], below));
+      pages.lists.push_back({&file.metadata.columns[lists[i]].pages, std::move(of_list)});
+    }
+    return pages;
+  }
+
+  // The outermost list above a column, or the column itself.
+  uint32_t OutermostOf(uint32_t column) const {
+    if (array_columns.empty() || array_columns[column].lists.empty()) return column;
+    return array_columns[column].lists.front();
   }
 
   // How many times what its pages tell a column came to, the last time that it was read.
@@ -203,16 +259,20 @@ struct FileReader::Cache {
     const auto& whole = contents->whole;
     uint64_t bytes = whole == nullptr ? 0 : static_cast<uint64_t>(whole->size());
     for (const auto& [key, kept] : contents->decoders) bytes += kept.decoder->memory_bytes();
+    constexpr uint64_t kListPageBytes = sizeof(encoding::ListPage) + 2 * sizeof(uint64_t);
+    for (const auto& [key, lists] : contents->lists) bytes += lists->pages.size() * kListPageBytes;
     return bytes;
   }
 
   struct Contents {
     std::map<Key, Kept> decoders;
+    std::map<uint32_t, std::shared_ptr<const ListColumn>> lists;  // of a file of 2.0
     std::map<uint32_t, double> factors;  // of columns that come to more than they tell
     std::shared_ptr<arrow::Buffer>
         whole;  // the file, where it is small and nobody has read columns
   };
   Losable<Contents> losable;
+  std::vector<ArrayColumn> array_columns;  // of a file of 2.0, one for each column
 };
 
 arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::ObjectStore> store,
@@ -225,6 +285,11 @@ arrow::Result<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<io::
   reader->path_ = std::move(path);
   reader->cache_ = std::make_shared<Cache>();
   reader->cache_->losable.Lock()->whole = std::move(file.whole);
+  const FileMetadata& metadata = *reader->metadata_;
+  if (metadata.version == FileVersion::k2_0) {
+    ARROW_ASSIGN_OR_RAISE(reader->cache_->array_columns,
+                          ArrayColumnsOf(metadata.schema, metadata.columns.size(), reader->path_));
+  }
   return reader;
 }
 
@@ -236,10 +301,14 @@ arrow::Result<std::shared_ptr<encoding::PageDecoder>> FileReader::Decoder(const 
   const wire::Page& page = metadata.pages[page_index];
   const uint64_t offset = metadata_->column_metadata[column.column].offset;
   ARROW_RETURN_NOT_OK(CheckColumnEncoding(metadata, column.column, {path_, offset}));
-  const std::string_view message = MessageName(page.encoding.type_url);
-  if (message != kPageLayoutMessage) {
-    return Corrupt({path_, offset}, "page {} of column {} is encoded by a '{}', a '{}' is expected",
-                   page_index, column.column, message, kPageLayoutMessage);
+  ARROW_RETURN_NOT_OK(CheckPageMessage(*metadata_, path_, column.column, page_index));
+  if (metadata_->version == FileVersion::k2_0) {
+    const ArrayFile file = {*metadata_, path_, cache_->array_columns};
+    ARROW_ASSIGN_OR_RAISE(
+        auto decoder,
+        encoding::OpenArrayPage(std::as_bytes(std::span(page.encoding.value)),
+                                file.SourceOf(column.column, page_index), *column.path));
+    return cache_->Add(key, *column.path, std::move(decoder));
   }
   const encoding::PageSource source = {
       .buffers = page.buffers,
@@ -259,15 +328,28 @@ arrow::Result<std::vector<encoding::LeafRows>> FileReader::ReadColumns(
   std::vector<std::unique_ptr<encoding::PageRead>> reads;  // column by column, in row order
   std::vector<Expected> expected;                          // of each of them
   std::vector<size_t> ends;                                // of each column in `reads`
+  const ArrayFile of_arrays = {*metadata_, path_, cache_->array_columns};
+  const auto decoder_of = [this](const ColumnRead& column) {
+    return [this, column](size_t page) { return Decoder(column, page); };
+  };
   for (const ColumnRead& column : columns) {
     if (column.column >= metadata_->columns.size()) {
       return Corrupt({path_}, "column {} is asked for, the file has {}", column.column,
                      metadata_->columns.size());
     }
     const wire::ColumnMetadata& metadata = metadata_->columns[column.column];
-    if (!rows.empty() && rows.back().end > NumRows(metadata)) {
+    const uint64_t num_rows = NumRows(metadata_->columns[cache_->OutermostOf(column.column)]);
+    if (!rows.empty() && rows.back().end > num_rows) {
       return Corrupt({path_}, "rows up to {} are asked for, column {} has {}", rows.back().end,
-                     column.column, NumRows(metadata));
+                     column.column, num_rows);
+    }
+    if (metadata_->version == FileVersion::k2_0) {
+      ARROW_ASSIGN_OR_RAISE(auto pages, cache_->ArrayPages(of_arrays, column, decoder_of(column)));
+      ARROW_ASSIGN_OR_RAISE(auto read, ArrayColumnRead::Make(std::move(pages), rows));
+      expected.push_back({nullptr, 0, read.get()});
+      reads.push_back(std::move(read));
+      ends.push_back(reads.size());
+      continue;
     }
     ARROW_RETURN_NOT_OK(VisitPages(
         metadata.pages, rows, [&](size_t page, std::span<const RowRange> of_page) -> arrow::Status {
@@ -314,8 +396,20 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> FileReader::ReadGlobalBuffer(uint3
 
 FileReader::RowSize FileReader::SizeFrom(std::span<const ColumnRead> columns, uint64_t row) {
   RowSize size;
+  const ArrayFile of_arrays = {*metadata_, path_, cache_->array_columns};
+  const auto decoder_of = [this](const ColumnRead& column) {
+    return [this, column](size_t page) { return Decoder(column, page); };
+  };
   for (const ColumnRead& column : columns) {
     if (column.column >= metadata_->columns.size()) continue;
+    if (metadata_->version == FileVersion::k2_0) {
+      const auto array_pages = cache_->ArrayPages(of_arrays, column, decoder_of(column));
+      if (!array_pages.ok()) continue;
+      const ArrayRowSize of_column = SizeOfArrayRow(*array_pages, row);
+      size.bytes += of_column.bytes * cache_->FactorOf(column.column);
+      size.end = std::min(size.end, of_column.end);
+      continue;
+    }
     const auto& pages = metadata_->columns[column.column].pages;
     const auto after = std::upper_bound(
         pages.begin(), pages.end(), row,

@@ -12,9 +12,11 @@
 #include "core/executor.h"
 #include "core/memory_budget.h"
 #include "encoding/structural/layout/encode_page.h"
+#include "file/array_writer.h"
 #include "file/coalescer.h"
 #include "file/footer.h"
 #include "file/growing_page.h"
+#include "wire/file_columns.h"
 #include "wire/file_metadata.h"
 
 namespace glaive::file {
@@ -40,6 +42,7 @@ constexpr uint64_t kMaxGrowingBytes = 8 << 20;  // rows of a growing page that w
 // A growing page is encoded by one thread at a time. Narrow rows, which take longer to encode than
 // to keep, are better encoded page by page on all of them.
 constexpr uint64_t kMinGrowingRowBytes = 1024;
+constexpr uint64_t kMostArrayBytes = 256 << 20;
 constexpr uint64_t kPageOverheadBytes = 64 << 10;  // more than levels, padding and layout ever add
 
 template <typename Int>
@@ -56,10 +59,10 @@ std::span<const std::byte> BytesOf(std::string_view text) {
 arrow::Status CheckIsWritten(FileVersion version) {
   const char* name = "";
   switch (version) {
+    case FileVersion::k2_0:
     case FileVersion::k2_1:
     case FileVersion::k2_2: return arrow::Status::OK();
     case FileVersion::k0_1: name = "0.1"; break;
-    case FileVersion::k2_0: name = "2.0"; break;
     case FileVersion::k2_3: name = "2.3"; break;
   }
   return Unsupported("data files of version {} are not written yet", name);
@@ -92,6 +95,7 @@ struct FileWriter::State {
         matcher(std::move(its_matcher)),
         column_of(std::move(its_column_of)),
         columns(num_columns),
+        arrays(ArraysOf(schema, options)),
         budget(options.data_cache_bytes),
         queue(executor(), budget),
         coalescer(
@@ -122,9 +126,17 @@ struct FileWriter::State {
     return options.executor != nullptr ? *options.executor : ProcessExecutor();
   }
 
+  static std::unique_ptr<ArrayWriter> ArraysOf(const wire::Schema& schema,
+                                               const FileWriterOptions& options) {
+    if (options.version != FileVersion::k2_0) return nullptr;
+    return std::make_unique<ArrayWriter>(schema);
+  }
+
   static CoalescerLimits LimitsOf(const FileWriterOptions& options) {
+    // A page of 2.0 is made of one array, whose offsets may have 32 bits.
+    const uint64_t most = options.version == FileVersion::k2_0 ? kMostArrayBytes : UINT64_MAX;
     return {.data_cache_bytes = options.data_cache_bytes,
-            .max_page_bytes = options.max_page_bytes,
+            .max_page_bytes = std::min(options.max_page_bytes, most),
             .max_rows_per_group = options.max_rows_per_group,
             .max_rows = options.max_rows,
             .max_bytes = options.max_bytes};
@@ -140,6 +152,11 @@ struct FileWriter::State {
   arrow::Result<std::vector<encoding::EncodedPage>> Encode(ClosedPage& page) const {
     const LeafColumn& column = matcher.columns()[page.column];
     auto pieces = std::exchange(page.pieces, {});
+    if (arrays != nullptr) {
+      auto encoded = arrays->Encode(page.column, column, std::move(pieces));
+      ReleaseUnused(page);
+      return encoded;
+    }
     const bool is_only = page.first_row == 0 && page.end == PageEnd::kFileEnd;
     auto pages = encoding::EncodePages(pieces, column.path(), PageOptions(column, is_only));
     pieces.clear();
@@ -183,7 +200,7 @@ struct FileWriter::State {
   arrow::Result<ByteRange> WriteBuffer(std::span<const std::shared_ptr<arrow::Buffer>> parts);
   arrow::Status WritePadding(uint64_t size);
   uint64_t NumRows() const;
-  arrow::Status CheckRows() const;
+  arrow::Status CheckRows();
   arrow::Status WriteMetadata();
 
   std::string path;
@@ -192,6 +209,7 @@ struct FileWriter::State {
   InputMatcher matcher;
   std::vector<size_t> column_of;  // of the file, for each of the matcher's
   std::vector<wire::ColumnMetadata> columns;
+  std::unique_ptr<ArrayWriter> arrays;  // of a file of 2.0
   std::unique_ptr<io::ObjectWriter> out;
   uint64_t buffer_begin = 0;              // of the buffer under way
   std::vector<ByteRange> global_buffers;  // from 1 on
@@ -240,6 +258,7 @@ arrow::Status FileWriter::State::WritePadding(uint64_t size) {
 // Begins to write a page, or goes on with it.
 arrow::Result<Coalescer::Offer> FileWriter::State::TakeRows(size_t column,
                                                             Coalescer::Pieces& pieces) {
+  if (arrays != nullptr) return Coalescer::Offer::kNever;
   if (growing != nullptr && growing->column() != column) return Coalescer::Offer::kLater;
   if (growing != nullptr) {
     ARROW_ASSIGN_OR_RAISE(const bool taken, growing->Add(pieces));
@@ -309,6 +328,13 @@ arrow::Status FileWriter::State::WritePages(const ClosedPage& rows,
     for (const auto& parts : page.buffers) {
       ARROW_ASSIGN_OR_RAISE(buffers.emplace_back(), WriteBuffer(parts));
     }
+    if (arrays != nullptr) {
+      arrays->Add(rows.column, i, page, std::move(buffers), columns);
+      num_rows = rows.num_rows;
+      summary.num_pages += i == 0 ? 1 : 0;
+      summary.pages_ended_by[static_cast<size_t>(rows.end)] += i == 0 ? 1 : 0;
+      continue;
+    }
     AddWritten(rows, page, std::move(buffers), rows.first_row + num_rows,
                i + 1 == pages.size() ? rows.end : PageEnd::kFormatLimit);
     num_rows += page.num_rows;
@@ -367,7 +393,8 @@ uint64_t FileWriter::State::NumRows() const {
   return columns[0].pages.back().priority + columns[0].pages.back().num_rows;
 }
 
-arrow::Status FileWriter::State::CheckRows() const {
+arrow::Status FileWriter::State::CheckRows() {
+  if (arrays != nullptr) return arrays->Finish(summary.num_rows, columns);
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& pages = columns[i].pages;
     const uint64_t rows = pages.empty() ? 0 : pages.back().priority + pages.back().num_rows;
@@ -430,6 +457,9 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
   ARROW_RETURN_NOT_OK(CheckIsWritten(options.version));
   if (options.max_rows == 0) return InvalidInput("a file of at most 0 rows");
   ARROW_RETURN_NOT_OK(RefuseSpecialFields(schema.fields));
+  if (options.version == FileVersion::k2_0) {
+    ARROW_RETURN_NOT_OK(ArrayWriter::CheckTypes(schema.fields));
+  }
   ARROW_ASSIGN_OR_RAISE(auto arrow_schema, wire::ToArrow(schema));
   std::vector<size_t> column_of;
   arrow::FieldVector fields;
@@ -442,6 +472,7 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Create(
       if (!copied) column_of.push_back(num_columns);
     }
   }
+  if (options.version == FileVersion::k2_0) num_columns = ArrayWriter(schema).num_columns();
   ARROW_ASSIGN_OR_RAISE(auto matcher, InputMatcher::Make(arrow::schema(std::move(fields))));
   std::unique_ptr<FileWriter> writer(new FileWriter());
   writer->state_ = std::make_unique<State>(path, std::move(schema), options, std::move(matcher),
@@ -552,9 +583,9 @@ arrow::Result<FileSummary> FileWriter::Finish() {
   state.summary.path = state.path;
   state.summary.size_bytes = state.out->position();
   state.summary.version = state.options.version;
-  for (const wire::LeafField& leaf : wire::LeafFields(state.schema)) {
+  for (const int32_t field : wire::FileFieldIds(state.schema, state.options.version)) {
     state.summary.column_indices.push_back(static_cast<int32_t>(state.summary.fields.size()));
-    state.summary.fields.push_back(leaf.field_id);
+    state.summary.fields.push_back(field);
   }
   ARROW_RETURN_NOT_OK(state.out->Finish());
   return std::move(state.summary);

@@ -55,8 +55,6 @@ TEST_F(FooterTest, VersionsAreReadOrRefusedByName) {
   for (const Case& refused : {
            Case{0, 0, ErrorKind::kUnsupported, "version 0.1"},
            Case{0, 2, ErrorKind::kUnsupported, "version 0.1"},
-           Case{0, 3, ErrorKind::kUnsupported, "version 2.0"},
-           Case{2, 0, ErrorKind::kUnsupported, "version 2.0"},
            Case{2, 3, ErrorKind::kUnsupported, "version 2.3"},
            Case{2, 4, ErrorKind::kCorrupt, "(2, 4)"},
            Case{0, 4, ErrorKind::kCorrupt, "(0, 4)"},
@@ -72,6 +70,12 @@ TEST_F(FooterTest, VersionsAreReadOrRefusedByName) {
     Set(32, FooterVersionOf(version).major);
     Set(34, FooterVersionOf(version).minor);
     EXPECT_EQ(Parse().ValueOrDie().version, version);
+  }
+  // Files of 2.0 call themselves (0, 3), batches in memory (2, 0).
+  for (const auto& [major, minor] : {std::pair<uint16_t, uint16_t>(0, 3), {2, 0}}) {
+    Set(32, major);
+    Set(34, minor);
+    EXPECT_EQ(Parse().ValueOrDie().version, FileVersion::k2_0);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "wire/encodings_v2_0.h"
 #include "wire/encodings_v2_1.h"
 
 namespace glaive::file {
@@ -105,10 +106,67 @@ std::string DescribeLayout(const wire::FullZipLayout& layout, size_t /*num_buffe
   return text + ")";
 }
 
+std::string Describe(const wire::ArrayPtr& encoding);
+
+std::string DescribeArray(const wire::UnknownArray& array) {
+  return fmt::format("Unknown({})", array.number);
+}
+std::string DescribeArray(const wire::FlatArray& array) {
+  const std::string scheme = array.scheme.empty() ? "" : ", " + array.scheme;
+  return fmt::format("Flat({}{})", array.bits_per_value, scheme);
+}
+std::string DescribeArray(const wire::NoNullsArray& array) { return Describe(array.values); }
+std::string DescribeArray(const wire::SomeNullsArray& array) {
+  return fmt::format("Nullable({})", Describe(array.values));
+}
+std::string DescribeArray(const wire::AllNullsArray&) { return "Nulls"; }
+std::string DescribeArray(const wire::FixedSizeListArray& array) {
+  return fmt::format("FixedSizeList({} of {})", array.dimension, Describe(array.items));
+}
+std::string DescribeArray(const wire::ListArray& array) {
+  return fmt::format("List({}, {} items)", Describe(array.offsets), array.num_items);
+}
+std::string DescribeArray(const wire::StructArray&) { return "Struct"; }
+std::string DescribeArray(const wire::BinaryArray& array) {
+  return fmt::format("Binary({}, {})", Describe(array.indices), Describe(array.bytes));
+}
+std::string DescribeArray(const wire::DictionaryArray& array) {
+  return fmt::format("Dictionary({}, {} of {})", Describe(array.indices), array.num_items,
+                     Describe(array.items));
+}
+std::string DescribeArray(const wire::FsstArray& array) {
+  return fmt::format("Fsst({})", Describe(array.binary));
+}
+std::string DescribeArray(const wire::PackedStructArray& array) {
+  return fmt::format("PackedStruct({} fields)", array.inner.size());
+}
+std::string DescribeArray(const wire::BitpackedArray& array) {
+  return fmt::format("Bitpacked({} of {})", array.compressed_bits, array.uncompressed_bits);
+}
+std::string DescribeArray(const wire::BitpackedForNonNegArray& array) {
+  return fmt::format("BitpackedForNonNeg({} of {})", array.compressed_bits,
+                     array.uncompressed_bits);
+}
+std::string DescribeArray(const wire::FixedSizeBinaryArray& array) {
+  return fmt::format("FixedSizeBinary({}, {})", array.byte_width, Describe(array.bytes));
+}
+std::string DescribeArray(const wire::ConstantArray& array) {
+  return fmt::format("Constant({} bytes)", array.value.size());
+}
+
+std::string Describe(const wire::ArrayPtr& encoding) {
+  return std::visit([](const auto& kind) { return DescribeArray(kind); }, encoding->kind);
+}
+
 }  // namespace
 
 std::string DescribePage(const wire::Page& page) {
-  const auto layout = wire::ParsePageLayout(std::as_bytes(std::span(page.encoding.value)), {});
+  const auto message = std::as_bytes(std::span(page.encoding.value));
+  if (page.encoding.type_url.ends_with(".ArrayEncoding")) {  // of 2.0
+    const auto array = wire::ParseArrayEncoding(message, {});
+    return array.ok() ? Describe(*array) : "Unreadable";
+  }
+  const auto layout = wire::ParsePageLayout(message, {});
   if (!layout.ok()) return "Unreadable";
   return std::visit([&](const auto& kind) { return DescribeLayout(kind, page.buffers.size()); },
                     *layout);

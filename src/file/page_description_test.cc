@@ -7,6 +7,7 @@
 
 #include "testing/golden_file.h"
 #include "testing/matchers.h"
+#include "wire/encodings_v2_0.h"
 #include "wire/encodings_v2_1.h"
 
 namespace glaive::file {
@@ -53,6 +54,30 @@ TEST(PageDescriptionTest, EveryLayoutHasWords) {
 
 TEST(PageDescriptionTest, DamagedPagesAreSaidToBe) {
   EXPECT_EQ(DescribePage({.encoding = {"/lance.encodings21.PageLayout", "\xff"}}), "Unreadable");
+}
+
+TEST(PageDescriptionTest, PagesOfArrays) {
+  const auto described = [](const wire::ArrayPtr& encoding) {
+    return DescribePage(
+        {.encoding = {"/lance.encodings.ArrayEncoding", wire::Serialize(*encoding)}});
+  };
+  const auto flat = [](uint64_t bits, std::string scheme = "") {
+    return wire::MakeArrayEncoding(
+        wire::FlatArray{.bits_per_value = bits, .scheme = std::move(scheme)});
+  };
+  const auto binary = wire::MakeArrayEncoding(
+      wire::BinaryArray{wire::MakeArrayEncoding(wire::NoNullsArray{flat(64)}), flat(8, "zstd"), 9});
+  EXPECT_EQ(described(wire::MakeArrayEncoding(wire::SomeNullsArray{flat(1), flat(32)})),
+            "Nullable(Flat(32))");
+  EXPECT_EQ(described(wire::MakeArrayEncoding(wire::AllNullsArray{})), "Nulls");
+  EXPECT_EQ(described(wire::MakeArrayEncoding(wire::ListArray{flat(64), 8, 7})),
+            "List(Flat(64), 7 items)");
+  EXPECT_EQ(described(binary), "Binary(Flat(64), Flat(8, zstd))");
+  EXPECT_EQ(described(wire::MakeArrayEncoding(wire::DictionaryArray{flat(8), binary, 3})),
+            "Dictionary(Flat(8), 3 of Binary(Flat(64), Flat(8, zstd)))");
+  EXPECT_EQ(described(wire::MakeArrayEncoding(wire::FixedSizeListArray{4, flat(32)})),
+            "FixedSizeList(4 of Flat(32))");
+  EXPECT_EQ(described(wire::MakeArrayEncoding(wire::StructArray{})), "Struct");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ arrow::Result<ColumnsById> IndexColumns(const wire::DataFragment& fragment) {
 
 // Takes out what has no column. False when nothing is left of the field.
 bool KeepStored(wire::Field& field, const ColumnsById& columns) {
-  if (columns.contains(field.id) || field.children.empty()) return columns.contains(field.id);
+  if (wire::IsSingleColumn(field)) return columns.contains(field.id);
   std::erase_if(field.children, [&](wire::Field& child) { return !KeepStored(child, columns); });
   return !field.children.empty();
 }

@@ -29,16 +29,17 @@ struct FoundFile {
 // The columns of a file come in the order of its own schema; each gets the id of the table's field
 // at the same place of the tree.
 arrow::Status MatchFields(const std::vector<wire::Field>& file,
-                          const std::vector<wire::Field>& table, std::vector<int32_t>* ids) {
+                          const std::vector<wire::Field>& table, FileVersion version,
+                          std::vector<int32_t>* ids) {
   for (const wire::Field& field : file) {
     const auto found = std::ranges::find(table, field.name, &wire::Field::name);
     // Items of lists may be called otherwise.
     const bool is_item = table.size() == 1 && file.size() == 1;
     const wire::Field& match = found == table.end() && is_item ? table.front() : *found;
-    if (wire::IsSingleColumn(field)) {
-      ids->push_back(match.id);
-    } else {
-      ARROW_RETURN_NOT_OK(MatchFields(field.children, match.children, ids));
+    const bool is_single = wire::IsSingleColumn(field);
+    if (is_single || version == FileVersion::k2_0) ids->push_back(match.id);
+    if (!is_single) {
+      ARROW_RETURN_NOT_OK(MatchFields(field.children, match.children, version, ids));
     }
   }
   return arrow::Status::OK();
@@ -53,12 +54,10 @@ arrow::Result<FoundFile> FindFile(const Dataset& dataset, std::string_view path,
   ARROW_ASSIGN_OR_RAISE(const auto reader,
                         read::OpenDataFile(dataset::SnapshotOf(dataset), found.file));
   const file::FileMetadata& metadata = reader->metadata();
-  if (metadata.version < FileVersion::k2_1) {
-    return Unsupported(Location{reader->path()}, "adopting data files of version 2.0 and before");
-  }
   ARROW_ASSIGN_OR_RAISE(const auto columns, wire::ToArrow(metadata.schema));
   ARROW_RETURN_NOT_OK(dataset::FieldsToAppend(table, *columns).status());
-  ARROW_RETURN_NOT_OK(MatchFields(metadata.schema.fields, table.fields, &found.file.fields));
+  ARROW_RETURN_NOT_OK(
+      MatchFields(metadata.schema.fields, table.fields, metadata.version, &found.file.fields));
   if (found.file.fields.size() != metadata.columns.size()) {
     return Corrupt({reader->path()}, "it has {} columns, but {} fields that need one",
                    metadata.columns.size(), found.file.fields.size());

@@ -20,6 +20,7 @@
 #include "query/values/array_rows.h"
 #include "table/manifest/fragment_metadata.h"
 #include "table/operation/operation.h"
+#include "wire/file_columns.h"
 
 namespace glaive::dataset {
 namespace {
@@ -194,8 +195,7 @@ class Adding {
         StateOf(*found)->fragment.deletion_file != fragment.deletion_file) {
       return false;
     }
-    std::vector<int32_t> ids;
-    for (const wire::LeafField& leaf : wire::LeafFields(job_.fields)) ids.push_back(leaf.field_id);
+    const auto ids = wire::FileFieldIds(job_.fields, job_.snapshot.manifest->data_file_version);
     for (const wire::DataFile& file : StateOf(*found)->fragment.files) {
       if (file.fields != ids) continue;
       auto opened = read::OpenDataFile(job_.snapshot, file);

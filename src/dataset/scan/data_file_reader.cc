@@ -15,6 +15,7 @@
 #include "glaive/files.h"
 #include "io/object_store.h"
 #include "read/row_pieces.h"
+#include "wire/file_columns.h"
 
 namespace glaive {
 namespace {
@@ -29,14 +30,14 @@ constexpr uint64_t kMaxPieceRows = 128 << 10;
 struct FieldColumns {
   std::shared_ptr<arrow::Field> field;
   std::vector<encoding::LeafPath> leaves;
-  uint32_t first_column = 0;
+  std::vector<uint32_t> columns;
 };
 
 std::vector<file::ColumnRead> ColumnReads(const std::vector<FieldColumns>& fields) {
   std::vector<file::ColumnRead> reads;
   for (const FieldColumns& field : fields) {
     for (size_t i = 0; i < field.leaves.size(); ++i) {
-      reads.push_back({field.first_column + static_cast<uint32_t>(i), &field.leaves[i]});
+      reads.push_back({field.columns[i], &field.leaves[i]});
     }
   }
   return reads;
@@ -73,10 +74,15 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Projection::Read(std::span<co
 arrow::Result<Projection> Project(std::shared_ptr<file::FileReader> file,
                                   const std::optional<std::vector<std::string>>& names) {
   const wire::Schema& schema = file->metadata().schema;
-  std::vector<uint32_t> first_columns = {0};
+  std::vector<std::vector<uint32_t>> leaf_columns;  // of each field
+  uint32_t column = 0;
   for (const wire::Field& field : schema.fields) {
-    const size_t num_leaves = wire::LeafFields({.fields = {field}}).size();
-    first_columns.push_back(first_columns.back() + static_cast<uint32_t>(num_leaves));
+    leaf_columns.emplace_back();
+    const wire::Schema alone = {.fields = {field}};
+    for (const auto& of_field : wire::FileColumns(alone, file->metadata().version)) {
+      if (of_field.is_leaf) leaf_columns.back().push_back(column);
+      ++column;
+    }
   }
   std::vector<size_t> chosen;
   if (!names) {
@@ -94,9 +100,13 @@ arrow::Result<Projection> Project(std::shared_ptr<file::FileReader> file,
   Projection projection = {.file = std::move(file)};
   std::vector<std::shared_ptr<arrow::Field>> arrow_fields;
   for (const size_t i : chosen) {
-    FieldColumns columns = {.first_column = first_columns[i]};
+    FieldColumns columns = {.columns = leaf_columns[i]};
     ARROW_ASSIGN_OR_RAISE(columns.field, wire::ToArrow(schema.fields[i]));
     ARROW_ASSIGN_OR_RAISE(columns.leaves, encoding::LeavesOf(*columns.field));
+    if (columns.leaves.size() != columns.columns.size()) {
+      return Corrupt({projection.file->path()}, "column '{}' has {} columns, {} expected",
+                     columns.field->name(), columns.columns.size(), columns.leaves.size());
+    }
     arrow_fields.push_back(columns.field);
     projection.fields.push_back(std::move(columns));
   }

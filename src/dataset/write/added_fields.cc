@@ -7,6 +7,7 @@
 #include <arrow/type.h>
 
 #include "core/error.h"
+#include "dataset/handle/storage_version.h"
 
 namespace glaive::dataset {
 namespace {
@@ -41,8 +42,8 @@ arrow::Status MergeInto(wire::Field& field, const arrow::Field& added, FileVersi
   if (from.id() == arrow::Type::STRUCT && to.id() == arrow::Type::STRUCT) {
     if (version < FileVersion::k2_2) {
       return InvalidInput(
-          "Column {} is a struct col, add sub column is not supported in Lance file version 2.1",
-          field.name);
+          "Column {} is a struct col, add sub column is not supported in Lance file version {}",
+          field.name, NameOf(version));
     }
     if (wire::IsSingleColumn(field)) {
       return InvalidInput("Column {} is packed struct and already exists in the dataset",

@@ -42,11 +42,7 @@ arrow::Result<uint64_t> ZstdSize(Bytes compressed, Location where) {
   if (static_cast<uint32_t>(size) == ZSTD_MAGICNUMBER) {
     return Unsupported(where, "zstd data without its size in front, as old writers left it");
   }
-  const Bytes frame = compressed.subspan(kZstdHeader);
-  const unsigned long long bound = ZSTD_decompressBound(frame.data(), frame.size());
-  if (bound == ZSTD_CONTENTSIZE_ERROR || size > bound) {
-    return Corrupt(where, "{} bytes of zstd data cannot hold {}", frame.size(), size);
-  }
+  ARROW_RETURN_NOT_OK(CheckZstdBound(compressed.subspan(kZstdHeader), size, where));
   return size;
 }
 
@@ -89,7 +85,24 @@ arrow::Status GeneralDescription::Decompress(Bytes compressed, std::span<std::by
     if (size >= 0 && static_cast<size_t>(size) == out.size()) return arrow::Status::OK();
     return Corrupt(where, "lz4 data that does not decompress to {} bytes", out.size());
   }
-  const Bytes frame = compressed.subspan(kZstdHeader);
+  return DecompressZstdFrame(compressed.subspan(kZstdHeader), out, where);
+}
+
+bool IsBareZstdFrame(Bytes bytes) {
+  if (bytes.empty()) return false;
+  if (bytes.size() < kZstdHeader) return true;
+  constexpr std::byte kBit{0x10};
+  return LoadLittleEndian<uint32_t>(bytes.data()) == ZSTD_MAGICNUMBER &&
+         (bytes[sizeof(uint32_t)] & kBit) == std::byte{0};
+}
+
+arrow::Status CheckZstdBound(Bytes frame, uint64_t size, Location where) {
+  const unsigned long long bound = ZSTD_decompressBound(frame.data(), frame.size());
+  if (bound != ZSTD_CONTENTSIZE_ERROR && size <= bound) return arrow::Status::OK();
+  return Corrupt(where, "{} bytes of zstd data cannot hold {}", frame.size(), size);
+}
+
+arrow::Status DecompressZstdFrame(Bytes frame, std::span<std::byte> out, Location where) {
   const size_t size =
       ZSTD_decompressDCtx(ThreadContext(), out.data(), out.size(), frame.data(), frame.size());
   if (ZSTD_isError(size)) {

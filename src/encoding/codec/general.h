@@ -39,4 +39,10 @@ class GeneralDescription {
   wire::CompressionScheme scheme_;
 };
 
+// A zstd frame without its size in front, which files of 2.0 may have.
+bool IsBareZstdFrame(Bytes bytes);
+// Corrupt if the frame cannot hold so many bytes.
+arrow::Status CheckZstdBound(Bytes frame, uint64_t size, Location where);
+arrow::Status DecompressZstdFrame(Bytes frame, std::span<std::byte> out, Location where);
+
 }  // namespace glaive::encoding

@@ -18,6 +18,8 @@
 #include "read/field_source.h"
 #include "read/projection.h"
 #include "read/snapshot.h"
+#include "wire/file_columns.h"
+#include "wire/file_version.h"
 
 namespace glaive::dataset {
 namespace {
@@ -40,6 +42,7 @@ struct CopiedFields {
   std::vector<std::string> others;  // by name, to be read as rows
 };
 
+// Of versions whose pages are copied; those of 2.0 are always decoded.
 std::optional<uint32_t> MinorVersionOf(FileVersion version) {
   switch (version) {
     case FileVersion::k2_1: return 1;
@@ -49,7 +52,8 @@ std::optional<uint32_t> MinorVersionOf(FileVersion version) {
 }
 
 bool IsOfVersion(const wire::DataFile& file, FileVersion version) {
-  return file.file_major_version == 2 && file.file_minor_version == MinorVersionOf(version);
+  return wire::VersionNumbers{file.file_major_version, file.file_minor_version} ==
+         wire::NumbersOf(version);
 }
 
 // Whether there are pages that can neither stay alone nor be joined, whatever is in them.
@@ -140,7 +144,7 @@ arrow::Status PageCopying::CheckForced() const {
     }
   }
   if (task_.fragments.empty() || !std::ranges::all_of(task_.fragments, IsPlain)) return refuse();
-  const std::vector<wire::LeafField> leaves = wire::LeafFields(schema_);
+  const std::vector<int32_t> expected = wire::FileFieldIds(schema_, task_.version);
   for (size_t i = 0; i < task_.fragments.size(); ++i) {
     for (const wire::DataFile& file : task_.fragments[i].files) {
       std::vector<int32_t> fields;
@@ -153,9 +157,7 @@ arrow::Status PageCopying::CheckForced() const {
           fields.push_back(file.fields[at]);
         }
       }
-      if (!in_order || !std::ranges::equal(fields, leaves, {}, {}, &wire::LeafField::field_id)) {
-        return refuse();
-      }
+      if (!in_order || fields != expected) return refuse();
     }
     for (const auto& file : files_[i]) {
       if (file->metadata().global_buffers.size() > 1) return refuse();
