@@ -15,7 +15,9 @@
 #include "dataset/handle/table_identity.h"
 #include "dataset/refs/file_references.h"
 #include "dataset/refs/files.h"
+#include "table/commit/same_table.h"
 #include "table/versions/chain.h"
+#include "table/versions/hint.h"
 #include "table/versions/naming_schemes.h"
 #include "table/versions/not_found.h"
 
@@ -167,7 +169,10 @@ class Planner {
     ARROW_RETURN_NOT_OK(read.status());
     const table::ManifestPtr& manifest = *read;
     const uint64_t version = manifest->version;
-    if (newest_ == nullptr) newest_ = manifest;
+    if (newest_ == nullptr) {
+      newest_ = manifest;
+      ARROW_RETURN_NOT_OK(table::CheckFollowsHint(own_, *manifest, table::ReadVersionHint(own_)));
+    }
     if (version == dataset_.version()) ARROW_RETURN_NOT_OK(CheckHandle(*manifest));
     const bool may_go = scope_ != CleanupScope::kUnverified && version < keep_from_;
     if (IsStray(manifest) && may_go && !look().IsNeeded(version)) {

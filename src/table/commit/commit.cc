@@ -338,6 +338,7 @@ arrow::Result<ManifestPtr> PendingCommit::RunAttempts() {
   hint_ = ReadVersionHint(table_);
   ARROW_ASSIGN_OR_RAISE(witness_, WitnessOf(table_, *latest_, hint_));
   if (witness_ == Witness::kOtherTable) return OtherTable(Retry::kNo, latest_->version);
+  ARROW_RETURN_NOT_OK(CheckFollowsHint(table_, *latest_, hint_));
   ARROW_RETURN_NOT_OK(ReadRestored(table_, *transaction_.operation, &transaction_.hints));
   ARROW_RETURN_NOT_OK(SyncFiles(table_, options_.durability, options_.files_to_sync));
   SteadyTime retry_deadline;

@@ -7,8 +7,10 @@
 #include "table/commit/publish.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
+#include "table/versions/hint.h"
 #include "table/versions/naming_schemes.h"
 #include "testing/commit_races.h"
+#include "testing/dear_listings.h"
 #include "testing/golden.h"
 
 // Commits from handles whose base, or whose table, went meanwhile.
@@ -16,6 +18,7 @@ namespace glaive::table {
 namespace {
 
 using glaive::testing::BytesOf;
+using glaive::testing::DearListings;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
 using glaive::testing::NewFragment;
@@ -203,6 +206,22 @@ TEST_F(OtherTableTest, AManifestThatTookThePlaceOfAListedOneIsReadWhole) {
     entry.size_bytes = first->size_bytes + static_cast<uint64_t>(difference);
     EXPECT_EQ((*ReadManifest(calm_, entry))->transaction_file, first->transaction_file);
   }
+}
+
+// A late writer has put its version over those of a table that was made anew, and has yet to look.
+// The hint leads to the new table.
+TEST_F(OtherTableTest, NothingFollowsAVersionThatDoesNotComeFromTheHintedOne) {
+  Create();
+  const ManifestPtr late = Append1("late");
+  const auto bytes = BytesAt(late->path);
+  const ManifestPtr first = CreateAnew();
+  ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
+  const TableLocation far = {std::make_shared<DearListings>(calm_.store), "/t", "memory://t"};
+  WriteVersionHint(far, *first);
+  const auto refused = Commit(far, late, Append{FragmentsOf({NewFragment("ours")})}, {});
+  EXPECT_THAT(refused, IsError(ErrorKind::kCommitConflict, "open it anew"));
+  EXPECT_TRUE(IsRetryable(refused.status()));
+  EXPECT_THAT(Versions(), ElementsAre(1, 2));
 }
 
 // The outcome of the first call is not known to its caller, who makes it again.

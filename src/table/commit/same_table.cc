@@ -7,6 +7,7 @@
 #include "table/manifest/file_place.h"
 #include "table/versions/chain.h"
 #include "table/versions/file.h"
+#include "table/versions/not_found.h"
 
 namespace glaive::table {
 namespace {
@@ -145,6 +146,22 @@ arrow::Result<bool> IsStillThere(const TableLocation& table, const Manifest& man
 arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base) {
   if (AreOfOneTable(newest, base)) return arrow::Status::OK();
   return OtherTable(Retry::kYes, base.version);
+}
+
+arrow::Status CheckFollowsHint(const TableLocation& table, const Manifest& newest,
+                               const std::optional<VersionHint>& hint) {
+  if (!hint || hint->transaction.empty() || hint->version >= newest.version) {
+    return arrow::Status::OK();
+  }
+  const Descent descent = Descends(newest, hint->version, ChainHash(hint->transaction));
+  if (descent != Descent::kNo) return arrow::Status::OK();
+  VersionEntry hinted = {.version = hint->version, .scheme = newest.naming_scheme};
+  hinted.path = table.Path("_versions/" + ManifestName(hinted.version, hinted.scheme));
+  const auto made_by = ReadTransaction(table, hinted);
+  if (IsGone(made_by.status())) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(made_by.status());
+  const bool is_there = *made_by && (*made_by)->uuid == hint->transaction;
+  return is_there ? OtherTable(Retry::kYes, newest.version) : arrow::Status::OK();
 }
 
 arrow::Status OtherTable(Retry retry, uint64_t version) {

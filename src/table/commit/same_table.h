@@ -38,7 +38,13 @@ bool AreRelated(const Manifest& left, const Manifest& right);
 // opened anew.
 arrow::Status CheckOneTable(const Manifest& newest, const Manifest& base);
 
-// The same of a version that was just put as the newest one, of which no witness before it is left:
+// A conflict, retryable, where the hint names a version that is there and from which `newest` does
+// not descend: a late writer of a table that was removed has put `newest`, and has yet to look.
+// Nearly always without a request.
+arrow::Status CheckFollowsHint(const TableLocation& table, const Manifest& newest,
+                               const std::optional<VersionHint>& hint);
+
+// Of a version that was just put as the newest one, and of which no witness before it is left:
 // whether the table's older versions, or else a file that it has from them, show that it lies in
 // its own table. Not known where all older ones came with it from one version, and none of them led
 // to it: they may be strays, or the table that others made of that version meanwhile.

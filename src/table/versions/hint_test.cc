@@ -6,6 +6,7 @@
 #include "table/commit/commit.h"
 #include "table/versions/file.h"
 #include "testing/counting_store.h"
+#include "testing/dear_listings.h"
 #include "testing/golden.h"
 #include "testing/matchers.h"
 
@@ -14,20 +15,10 @@ namespace {
 
 using glaive::testing::BytesOf;
 using glaive::testing::CountingStore;
+using glaive::testing::DearListings;
 using glaive::testing::IsError;
 using glaive::testing::IsOk;
 using ::testing::SizeIs;
-
-// As object stores are whose listings are long and in no order.
-class DearListings final : public glaive::testing::HookedStore {
- public:
-  using HookedStore::HookedStore;
-  arrow::Status Around(const glaive::testing::StoreCall&,
-                       const std::function<arrow::Status()>& perform) override {
-    return perform();
-  }
-  bool lists_cheaply() const override { return false; }
-};
 
 wire::DataFragment NewFragment() {
   wire::DataFile file{.path = "f", .fields = {0}, .column_indices = {0}};
