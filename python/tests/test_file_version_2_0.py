@@ -7,7 +7,6 @@ import glaive
 import lance
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from glaive.file import LanceFileReader, LanceFileWriter
 from lance.file import LanceFileReader as TheirReader
@@ -109,8 +108,8 @@ def test_scans_windows_takes_and_filters(path, table, writer):
         found = ours.to_table(offset=offset, limit=limit)
         assert found.equals(table.slice(offset, limit)), (offset, limit)
     found = ours.to_table(filter="id % 97 = 5", columns=["c"])
-    assert found.equals(table.filter(pc.equal(pc.subtract(table["id"], pc.multiply(pc.divide(
-        table["id"], 97), 97)), 5)).select(["c"]))
+    wanted = pa.array([i for i in range(ROWS) if i % 97 == 5])
+    assert found.equals(table.take(wanted).select(["c"]))
     assert ours.count_rows("id >= 990") == 10
     assert pa.Table.from_batches(ours.to_batches(batch_size=37)).equals(table)
 
@@ -135,7 +134,8 @@ def test_a_life(path, writer):
     """A table that each engine changes in turn stays one of 2.0."""
     other = glaive if writer is lance else lance
     keys = pa.array(range(100), pa.int64())
-    rows = pa.table({"id": keys, "s": [f"s{i % 7}" for i in range(100)], "l": [[i] for i in range(100)]})
+    texts = [f"s{i % 7}" for i in range(100)]
+    rows = pa.table({"id": keys, "s": texts, "l": [[i] for i in range(100)]})
     writer.write_dataset(rows, path, data_storage_version=VERSION, max_rows_per_file=30)
     other.write_dataset(rows, path, mode="append")
     for engine in (writer, other):
@@ -147,12 +147,14 @@ def test_a_life(path, writer):
         source = source.append_column("l", pa.array([[1, None], None], pa.list_(pa.int64())))
         for name in dataset.schema.names[3:]:
             source = source.append_column(name, pa.array([1, 2], pa.int64()))
-        dataset.merge_insert("id").when_matched_update_all().when_not_matched_insert_all().execute(source)
+        merge = dataset.merge_insert("id")
+        merge.when_matched_update_all().when_not_matched_insert_all().execute(source)
         expected = lance.dataset(path).to_table()
         check(path, expected)
         dataset.optimize.compact_files(target_rows_per_fragment=1000)
-        check(path, lance.dataset(path).to_table())
-        assert sorted(lance.dataset(path).to_table()["id"].to_pylist()) == sorted(expected["id"].to_pylist())
+        found = lance.dataset(path).to_table()
+        check(path, found)
+        assert sorted(found["id"].to_pylist()) == sorted(expected["id"].to_pylist())
     assert numbers_of(path) == {(2, 0)}
 
 
@@ -185,7 +187,8 @@ def test_sizes_are_those_of_pylance(path, tmp_path):
     for name, engine in ENGINES.items():
         uri = str(tmp_path / name)
         engine.write_dataset(few, uri, data_storage_version=VERSION)
-        sizes += [file.file_size_bytes for f in engine.dataset(uri).get_fragments() for file in f.metadata.files]
+        (fragment,) = engine.dataset(uri).get_fragments()
+        sizes += [file.file_size_bytes for file in fragment.metadata.files]
     assert sizes[0] == sizes[1]
 
 
@@ -200,10 +203,20 @@ def test_structs_with_nulls_are_refused_by_name(path, shape):
         glaive.write_dataset(pa.table({"q": null}), path, data_storage_version=VERSION)
 
 
+LATER = [pa.map_(pa.utf8(), pa.int32()), pa.list_(pa.struct([("x", pa.int8())]), 2)]
+
+
+@pytest.mark.parametrize("kind", LATER)
+def test_types_of_later_versions_are_refused_by_name(path, kind):
+    with pytest.raises(Exception, match="q.*2\\.0"):
+        glaive.write_dataset(pa.table({"q": pa.nulls(2, kind)}), path, data_storage_version=VERSION)
+
+
 def test_hidden_structs_are_no_nulls(path):
     """Structs that lie behind a null list are not there, whatever they are."""
     items = pa.array([{"x": 1}, None, {"x": 3}])
-    column = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), items, mask=pa.array([False, True, False]))
+    ends = pa.array([0, 1, 2, 3], pa.int32())
+    column = pa.ListArray.from_arrays(ends, items, mask=pa.array([False, True, False]))
     table = pa.table({"q": column})
     glaive.write_dataset(table, path, data_storage_version=VERSION)
     check(path, pa.table({"q": [[{"x": 1}], None, [{"x": 3}]]}))

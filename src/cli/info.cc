@@ -23,7 +23,9 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kFragmentsLookedAt = 8;
 
 // Of data files; the other ones are neither read nor written.
-bool IsSupported(std::string_view version) { return version == "2.1" || version == "2.2"; }
+bool IsSupported(std::string_view version) {
+  return version == "2.0" || version == "2.1" || version == "2.2";
+}
 
 // Looks into the files of a few fragments, spread evenly; says nothing where their pages are good.
 arrow::Result<std::optional<std::string>> SmallPagesHint(const Dataset& dataset) {

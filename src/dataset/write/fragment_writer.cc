@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "dataset/write/data_file_name.h"
 #include "dataset/write/summary.h"
+#include "file/array_writer.h"
 #include "table/manifest/fragment_metadata.h"
 #include "wire/file_version.h"
 
@@ -99,6 +100,9 @@ FragmentWriter::FragmentWriter(table::TableLocation table, wire::Schema schema,
 arrow::Result<FragmentWriter> FragmentWriter::Make(table::TableLocation table, wire::Schema schema,
                                                    FragmentWriterOptions options) {
   ARROW_RETURN_NOT_OK(Validate(options.limits));
+  if (options.version == FileVersion::k2_0) {
+    ARROW_RETURN_NOT_OK(file::ArrayWriter::CheckTypes(schema.fields));
+  }
   ARROW_ASSIGN_OR_RAISE(auto arrow_schema, wire::ToArrow(schema));
   ARROW_ASSIGN_OR_RAISE(auto matcher, file::InputMatcher::Make(std::move(arrow_schema)));
   return FragmentWriter(std::move(table), std::move(schema), std::move(options),
