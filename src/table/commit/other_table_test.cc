@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "table/commit/after_put.h"
 #include "table/commit/commit.h"
 #include "table/commit/publish.h"
 #include "table/versions/chain.h"
@@ -12,6 +13,7 @@
 #include "testing/commit_races.h"
 #include "testing/dear_listings.h"
 #include "testing/golden.h"
+#include "testing/temporary_folder.h"
 
 // Commits from handles whose base, or whose table, went meanwhile.
 namespace glaive::table {
@@ -199,12 +201,28 @@ TEST_F(OtherTableTest, NothingFollowsAnotherVersionOfTheBasesNumber) {
   EXPECT_THAT(Files(), ElementsAre("first", "late"));
 }
 
+TEST_F(OtherTableTest, AnotherVersionOfTheSameNumberAndSizeIsNotTheOneRead) {
+  Create();
+  const ManifestPtr late = Append1("late");
+  const auto bytes = BytesAt(late->path);
+  Remove(late);
+  const ManifestPtr second = Append1("here");
+  Append1("3");
+  EXPECT_TRUE(IsStillInTable(calm_, *second).ValueOrDie());
+  Remove(second);
+  ASSERT_THAT(calm_.store->PutIfAbsent(late->path, {{bytes}}, false), IsOk());
+  ASSERT_EQ(late->size_bytes, second->size_bytes);
+  EXPECT_FALSE(IsStillInTable(calm_, *second).ValueOrDie());
+}
+
 TEST_F(OtherTableTest, AManifestThatTookThePlaceOfAListedOneIsReadWhole) {
-  const ManifestPtr first = Create();
-  VersionEntry entry = ListVersions(calm_).ValueOrDie().front();
+  const glaive::testing::TemporaryFolder folder;
+  const TableLocation table = {io::LocalStore(), folder.path(), folder.path()};
+  const ManifestPtr first = CommitCreate(table, FirstRows(), {}).ValueOrDie();
+  VersionEntry entry = ListVersions(table).ValueOrDie().front();
   for (const int difference : {-33, 33}) {
     entry.size_bytes = first->size_bytes + static_cast<uint64_t>(difference);
-    EXPECT_EQ((*ReadManifest(calm_, entry))->transaction_file, first->transaction_file);
+    EXPECT_EQ((*ReadManifest(table, entry))->transaction_file, first->transaction_file);
   }
 }
 
