@@ -24,7 +24,7 @@ constexpr size_t kFragmentsLookedAt = 8;
 
 // Of data files; the other ones are neither read nor written.
 bool IsSupported(std::string_view version) {
-  return version == "2.0" || version == "2.1" || version == "2.2";
+  return version == "2.0" || version == "2.1" || version == "2.2" || version == "2.3";
 }
 
 // Looks into the files of a few fragments, spread evenly; says nothing where their pages are good.

@@ -12,11 +12,11 @@
 #include "encoding/structural/layout/open_page.h"
 #include "file/array_column.h"
 #include "file/page_rows.h"
+#include "wire/encodings_v2_3.h"
 
 namespace glaive::file {
 namespace {
 
-constexpr std::string_view kPageLayoutMessage = "lance.encodings21.PageLayout";
 constexpr std::string_view kArrayEncodingMessage = "lance.encodings.ArrayEncoding";
 constexpr std::string_view kColumnEncodingMessage = "lance.encodings.ColumnEncoding";
 
@@ -113,8 +113,9 @@ arrow::Status CheckPageMessage(const FileMetadata& file, const std::string& path
                                size_t page) {
   const wire::Page& metadata = file.columns[column].pages[page];
   const std::string_view message = MessageName(metadata.encoding.type_url);
-  const std::string_view expected =
-      file.version == FileVersion::k2_0 ? kArrayEncodingMessage : kPageLayoutMessage;
+  const std::string_view expected = file.version == FileVersion::k2_0
+                                        ? kArrayEncodingMessage
+                                        : MessageName(wire::PageTypeUrl(file.version));
   if (message == expected) return arrow::Status::OK();
   return Corrupt({path, file.column_metadata[column].offset},
                  "page {} of column {} is encoded by a '{}', a '{}' is expected", page, column,

@@ -16,6 +16,7 @@
 #include "file/coalescer.h"
 #include "file/footer.h"
 #include "file/growing_page.h"
+#include "wire/encodings_v2_3.h"
 #include "wire/file_columns.h"
 #include "wire/file_metadata.h"
 
@@ -61,9 +62,9 @@ arrow::Status CheckIsWritten(FileVersion version) {
   switch (version) {
     case FileVersion::k2_0:
     case FileVersion::k2_1:
-    case FileVersion::k2_2: return arrow::Status::OK();
+    case FileVersion::k2_2:
+    case FileVersion::k2_3: return arrow::Status::OK();
     case FileVersion::k0_1: name = "0.1"; break;
-    case FileVersion::k2_3: name = "2.3"; break;
   }
   return Unsupported("data files of version {} are not written yet", name);
 }
@@ -307,7 +308,8 @@ void FileWriter::State::AddWritten(const ClosedPage& rows, const encoding::Encod
   columns[column_of[rows.column]].pages.push_back(
       {.buffers = std::move(buffers),
        .num_rows = page.num_rows,
-       .encoding = {.type_url = "/lance.encodings21.PageLayout", .value = page.layout},
+       .encoding = {.type_url = std::string(wire::PageTypeUrl(options.version)),
+                    .value = page.layout},
        .priority = first_row});
   ++summary.num_pages;
   ++summary.pages_ended_by[static_cast<size_t>(end)];

@@ -269,7 +269,6 @@ TEST(FileWriterTest, WhatIsNotWrittenIsRefusedByName) {
   const auto kUnsupported = ErrorKind::kUnsupported;
   const auto number = arrow::field("n", arrow::int8());
   EXPECT_THAT(create(number, FileVersion::k0_1), IsError(kUnsupported, "version 0.1"));
-  EXPECT_THAT(create(number, FileVersion::k2_3), IsError(kUnsupported, "version 2.3"));
   const auto blob =
       arrow::field("b", arrow::large_binary())
           ->WithMetadata(arrow::key_value_metadata({{"lance-encoding:blob", "true"}}));

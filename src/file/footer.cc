@@ -24,11 +24,10 @@ arrow::Status CheckVersion(FileVersion version, std::string_view path) {
   switch (version) {
     case FileVersion::k2_0:
     case FileVersion::k2_1:
-    case FileVersion::k2_2: return arrow::Status::OK();
+    case FileVersion::k2_2:
+    case FileVersion::k2_3: return arrow::Status::OK();
     case FileVersion::k0_1:
       return Unsupported(Location{path}, "data files of version 0.1 are not read");
-    case FileVersion::k2_3:
-      return Unsupported(Location{path}, "data files of version 2.3 are not read yet");
   }
   return Internal("a file version without a rule");
 }

@@ -55,7 +55,6 @@ TEST_F(FooterTest, VersionsAreReadOrRefusedByName) {
   for (const Case& refused : {
            Case{0, 0, ErrorKind::kUnsupported, "version 0.1"},
            Case{0, 2, ErrorKind::kUnsupported, "version 0.1"},
-           Case{2, 3, ErrorKind::kUnsupported, "version 2.3"},
            Case{2, 4, ErrorKind::kCorrupt, "(2, 4)"},
            Case{0, 4, ErrorKind::kCorrupt, "(0, 4)"},
            Case{1, 0, ErrorKind::kCorrupt, "(1, 0)"},
@@ -66,7 +65,7 @@ TEST_F(FooterTest, VersionsAreReadOrRefusedByName) {
     EXPECT_THAT(Parse(), IsError(refused.kind, refused.text));
     EXPECT_THAT(Parse(), IsError(refused.kind, std::string(kPath)));
   }
-  for (const FileVersion version : {FileVersion::k2_1, FileVersion::k2_2}) {
+  for (const FileVersion version : {FileVersion::k2_1, FileVersion::k2_2, FileVersion::k2_3}) {
     Set(32, FooterVersionOf(version).major);
     Set(34, FooterVersionOf(version).minor);
     EXPECT_EQ(Parse().ValueOrDie().version, version);

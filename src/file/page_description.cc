@@ -8,6 +8,7 @@
 
 #include "wire/encodings_v2_0.h"
 #include "wire/encodings_v2_1.h"
+#include "wire/encodings_v2_3.h"
 
 namespace glaive::file {
 namespace {
@@ -63,6 +64,13 @@ std::string DescribeKind(const wire::FixedSizeListEncoding& encoding) {
 std::string DescribeKind(const wire::PackedStructEncoding& encoding) {
   return fmt::format("PackedStruct({} fields, {})", encoding.bits_per_value.size(),
                      Describe(encoding.values));
+}
+
+std::string DescribeKind(const wire::RangeEncoding& encoding) {
+  return fmt::format("Range({} + {} i)", encoding.start, encoding.step);
+}
+std::string DescribeKind(const wire::DeltaEncoding& encoding) {
+  return fmt::format("Delta({})", Describe(encoding.deltas));
 }
 
 std::string Describe(const wire::EncodingPtr& encoding) {
@@ -158,6 +166,28 @@ std::string Describe(const wire::ArrayPtr& encoding) {
   return std::visit([](const auto& kind) { return DescribeArray(kind); }, encoding->kind);
 }
 
+std::string DescribePlanar(const wire::PlanarLayout& layout, size_t num_buffers) {
+  const auto dense = wire::ToPageLayout(layout, {});
+  if (dense.ok()) {
+    return std::visit([&](const auto& kind) { return DescribeLayout(kind, num_buffers); }, *dense);
+  }
+  if (!std::holds_alternative<wire::SparseStructure>(layout.structure)) return "Unreadable";
+  if (const auto* chunked = std::get_if<wire::ChunkedValues>(&layout.values)) {
+    return "Sparse(MiniBlock(" + Describe(chunked->compression) + "))";
+  }
+  if (const auto* zipped = std::get_if<wire::ZippedValues>(&layout.values)) {
+    return "Sparse(FullZip(" + Describe(zipped->compression) + "))";
+  }
+  if (const auto* constant = std::get_if<wire::ConstantValue>(&layout.values)) {
+    return fmt::format("Sparse(Constant({} bytes))", constant->scalar.size());
+  }
+  if (const auto* indexed = std::get_if<wire::IndexedValues>(&layout.values)) {
+    return fmt::format("Sparse(Indexed({} of {}))", indexed->items.num_items,
+                       Describe(indexed->items.compression));
+  }
+  return "Sparse(Constant(null))";
+}
+
 }  // namespace
 
 std::string DescribePage(const wire::Page& page) {
@@ -165,6 +195,10 @@ std::string DescribePage(const wire::Page& page) {
   if (page.encoding.type_url.ends_with(".ArrayEncoding")) {  // of 2.0
     const auto array = wire::ParseArrayEncoding(message, {});
     return array.ok() ? Describe(*array) : "Unreadable";
+  }
+  if (page.encoding.type_url == wire::PageTypeUrl(FileVersion::k2_3)) {
+    const auto planar = wire::ParsePlanarLayout(message, {});
+    return planar.ok() ? DescribePlanar(*planar, page.buffers.size()) : "Unreadable";
   }
   const auto layout = wire::ParsePageLayout(message, {});
   if (!layout.ok()) return "Unreadable";

@@ -22,11 +22,11 @@ class EncodingParser {
   explicit EncodingParser(Location where) : where_(where) {}
 
   PageLayout ReadPageLayout(FieldReader& reader);
+  void ReadKind(FieldReader& reader, CompressiveEncoding& encoding);
   const arrow::Status& fault() const { return fault_; }
 
  private:
   EncodingPtr ReadEncoding(FieldReader& reader);
-  void ReadKind(FieldReader& reader, CompressiveEncoding& encoding);
 
   FlatEncoding ReadFlat(FieldReader fields);
   VariableEncoding ReadVariable(FieldReader fields);
@@ -40,6 +40,8 @@ class EncodingParser {
   GeneralEncoding ReadGeneral(FieldReader fields);
   FixedSizeListEncoding ReadFixedSizeList(FieldReader fields);
   PackedStructEncoding ReadPackedStruct(FieldReader fields);
+  RangeEncoding ReadRange(FieldReader fields);
+  DeltaEncoding ReadDelta(FieldReader fields);
 
   MiniBlockLayout ReadMiniBlock(FieldReader fields);
   ConstantLayout ReadConstantLayout(FieldReader fields);
@@ -103,6 +105,8 @@ void EncodingParser::ReadKind(FieldReader& reader, CompressiveEncoding& encoding
     case 10: encoding.kind = ReadGeneral(fields); break;
     case 11: encoding.kind = ReadFixedSizeList(fields); break;
     case 12: encoding.kind = ReadPackedStruct(fields); break;
+    case 14: encoding.kind = ReadRange(fields); break;
+    case 15: encoding.kind = ReadDelta(fields); break;
     default: encoding.kind = UnknownEncoding{number};
   }
 }
@@ -268,6 +272,32 @@ PackedStructEncoding EncodingParser::ReadPackedStruct(FieldReader fields) {
     }
   }
   return packed;
+}
+
+RangeEncoding EncodingParser::ReadRange(FieldReader fields) {
+  RangeEncoding range;
+  while (fields.next()) {
+    switch (fields.tag_and_type()) {
+      case tag_and_type(1, kVarint): range.uncompressed_bits = fields.get_uint64(); break;
+      case tag_and_type(2, kVarint): range.start = fields.get_uint64(); break;
+      case tag_and_type(3, kVarint): range.step = fields.get_uint64(); break;
+      default: fields.skip();
+    }
+  }
+  return range;
+}
+
+DeltaEncoding EncodingParser::ReadDelta(FieldReader fields) {
+  DeltaEncoding delta{0, 0, NoEncoding()};
+  while (fields.next()) {
+    switch (fields.tag_and_type()) {
+      case tag_and_type(1, kVarint): delta.uncompressed_bits = fields.get_uint64(); break;
+      case tag_and_type(2, kVarint): delta.base = fields.get_uint64(); break;
+      case tag_and_type(3, kLengthDelimited): delta.deltas = ReadEncoding(fields); break;
+      default: fields.skip();
+    }
+  }
+  return delta;
 }
 
 MiniBlockLayout EncodingParser::ReadMiniBlock(FieldReader fields) {
@@ -453,6 +483,20 @@ class KindWriter {
       AddEncoding(fields, 2, packed.values);
     });
   }
+  void operator()(const RangeEncoding& range) const {
+    AddMessage(out_, 14, [&](protozero::pbf_writer& fields) {
+      AddUint64(fields, 1, range.uncompressed_bits);
+      AddUint64(fields, 2, range.start);
+      AddUint64(fields, 3, range.step);
+    });
+  }
+  void operator()(const DeltaEncoding& delta) const {
+    AddMessage(out_, 15, [&](protozero::pbf_writer& fields) {
+      AddUint64(fields, 1, delta.uncompressed_bits);
+      AddUint64(fields, 2, delta.base);
+      AddEncoding(fields, 3, delta.deltas);
+    });
+  }
 
  private:
   protozero::pbf_writer& out_;
@@ -523,6 +567,22 @@ arrow::Result<PageLayout> ParsePageLayout(std::span<const std::byte> message, Lo
   }));
   ARROW_RETURN_NOT_OK(parser.fault());
   return layout;
+}
+
+arrow::Result<EncodingPtr> ParseEncoding(std::span<const std::byte> message, Location where) {
+  CompressiveEncoding encoding;
+  EncodingParser parser(where);
+  ARROW_RETURN_NOT_OK(ReadMessage(message, where, "CompressiveEncoding",
+                                  [&](FieldReader& reader) { parser.ReadKind(reader, encoding); }));
+  ARROW_RETURN_NOT_OK(parser.fault());
+  return std::make_shared<const CompressiveEncoding>(std::move(encoding));
+}
+
+std::string Serialize(const CompressiveEncoding& encoding) {
+  std::string out;
+  protozero::pbf_writer writer(out);
+  std::visit(KindWriter(writer), encoding.kind);
+  return out;
 }
 
 std::string Serialize(const PageLayout& layout) {

@@ -68,7 +68,19 @@ struct PackedStructEncoding {
   std::vector<uint64_t> bits_per_value;  // one per child
   EncodingPtr values;
 };
-// A number of the oneof that this build does not read (variable packed structs, 2.3's codecs).
+// From 2.3 on: start, start + step, and so on.
+struct RangeEncoding {
+  uint64_t uncompressed_bits = 0;
+  uint64_t start = 0;
+  uint64_t step = 0;
+};
+// From 2.3 on: the first value, and how much each is more than the one before it.
+struct DeltaEncoding {
+  uint64_t uncompressed_bits = 0;
+  uint64_t base = 0;
+  EncodingPtr deltas;
+};
+// A number of the oneof that this build does not read (variable packed structs).
 struct UnknownEncoding {
   uint32_t number = 0;  // 0: the message is empty
 };
@@ -77,7 +89,7 @@ struct CompressiveEncoding {
   std::variant<UnknownEncoding, FlatEncoding, VariableEncoding, ConstantEncoding,
                OutOfLineBitpackingEncoding, InlineBitpackingEncoding, FsstEncoding,
                DictionaryEncoding, RleEncoding, ByteStreamSplitEncoding, GeneralEncoding,
-               FixedSizeListEncoding, PackedStructEncoding>
+               FixedSizeListEncoding, PackedStructEncoding, RangeEncoding, DeltaEncoding>
       kind;
 };
 
@@ -138,7 +150,11 @@ using PageLayout = std::variant<UnknownLayout, MiniBlockLayout, ConstantLayout, 
 
 arrow::Result<PageLayout> ParsePageLayout(std::span<const std::byte> message, Location where);
 
+// One encoding alone, as the layouts of 2.3 hold it.
+arrow::Result<EncodingPtr> ParseEncoding(std::span<const std::byte> message, Location where);
+
 // The bytes that pylance writes for the same values.
 std::string Serialize(const PageLayout& layout);
+std::string Serialize(const CompressiveEncoding& encoding);
 
 }  // namespace glaive::wire

@@ -249,7 +249,7 @@ def test_one_missing_file_is_one_error(table):
     assert "1 error found" in run("verify", table, expect=5).stderr
 
 
-@pytest.mark.parametrize("version", ["legacy", "2.3"])
+@pytest.mark.parametrize("version", ["legacy"])
 def test_what_is_not_decoded_is_not_called_whole(tmp_path, version):
     path = tmp_path / "table"
     try:

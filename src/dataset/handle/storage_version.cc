@@ -19,7 +19,8 @@ arrow::Result<FileVersion> WritableVersion(std::string_view name) {
   if (name == "2.2" || name == "stable") return FileVersion::k2_2;
   if (name == "2.1") return FileVersion::k2_1;
   if (name == "2.0" || name == "0.3") return FileVersion::k2_0;
-  for (const std::string_view known : {"0.1", "legacy", "2.3", "next"}) {
+  if (name == "2.3" || name == "next") return FileVersion::k2_3;
+  for (const std::string_view known : {"0.1", "legacy"}) {
     if (name == known) return Unsupported("data_storage_version \"{}\" is not written yet", name);
   }
   return InvalidInput("Unknown Lance storage version: {}", name);

@@ -34,7 +34,9 @@ std::string_view NameOf(const wire::CompressiveEncoding& encoding) {
                                          "byte-stream split",
                                          "general",
                                          "fixed-size list",
-                                         "packed struct"};
+                                         "packed struct",
+                                         "range",
+                                         "delta"};
   static_assert(std::size(kNames) == std::variant_size_v<decltype(encoding.kind)>);
   return kNames[encoding.kind.index()];
 }
@@ -98,6 +100,23 @@ uint64_t FixedBlockDescription::MostPayload(uint64_t num_values) const noexcept 
   const uint64_t values = std::min(num_values, UINT64_MAX - kBlock) + kBlock;
   const uint64_t bytes = PackedBytes(values, value_bits_ + kMostLengthBits);
   return std::min(bytes, UINT64_MAX - sizeof(uint64_t)) + sizeof(uint64_t);
+}
+
+arrow::Result<std::optional<uint64_t>> FixedBlockDescription::NumValues(Bytes payload,
+                                                                        uint64_t most,
+                                                                        Location where) const {
+  if (!std::holds_alternative<FlatDescription>(codec_)) return std::nullopt;
+  uint64_t size = payload.size();
+  if (general_) {
+    ARROW_ASSIGN_OR_RAISE(
+        size, general_->DecompressedSize(payload, PackedBytes(most, value_bits_), where));
+  }
+  const uint64_t num_values = size / (value_bits_ / 8);
+  if (num_values > most) {
+    return Corrupt(where, "{} values of {} bits; at most {} expected", num_values, value_bits_,
+                   most);
+  }
+  return num_values;
 }
 
 arrow::Result<FixedBlockDescription::Payload> FixedBlockDescription::Open(Bytes payload,

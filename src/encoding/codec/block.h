@@ -30,6 +30,11 @@ class FixedBlockDescription {
   uint64_t value_bits() const { return value_bits_; }
   bool is_general() const { return general_.has_value(); }
 
+  // How many values a payload has, if its size tells: that of flat ones. Corrupt for more than
+  // `most`, so that what is damaged allocates nothing.
+  arrow::Result<std::optional<uint64_t>> NumValues(Bytes payload, uint64_t most,
+                                                   Location where) const;
+
   // The values, back to back; allocated once it is known that the payload holds so many.
   arrow::Result<std::vector<std::byte>> Decode(Bytes payload, uint64_t num_values,
                                                Location where) const;

@@ -318,7 +318,7 @@ TEST(CompactionTest, OptionsThatCannotBeAreNamed) {
   };
   EXPECT_THAT(plan({.mode = CompactionMode::kTryBinaryCopy}), IsOk());
   EXPECT_THAT(plan({.max_source_rows = 0}), IsError(ErrorKind::kInvalidInput, "max_source_rows"));
-  EXPECT_THAT(plan({.data_storage_version = "2.3"}), IsError(ErrorKind::kUnsupported, "2.3"));
+  EXPECT_THAT(plan({.data_storage_version = "0.1"}), IsError(ErrorKind::kUnsupported, "0.1"));
 }
 
 }  // namespace

@@ -5,11 +5,10 @@
 
 #include "encoding/levels/level_stream.h"
 #include "encoding/structural/page/buffer_parts.h"
+#include "wire/encodings_v2_3.h"
 
 namespace glaive::encoding {
 namespace {
-
-constexpr size_t kMaxInlineValue = 32;
 
 using Parts = std::vector<std::shared_ptr<arrow::Buffer>>;
 
@@ -90,7 +89,7 @@ arrow::Result<EncodedPage> EncodeNullPage(const PageRows& rows) {
       }
     }
   }
-  page.layout = wire::Serialize(wire::PageLayout(std::move(layout)));
+  page.layout = wire::SerializePage(std::move(layout), rows.version);
   return page;
 }
 
@@ -108,7 +107,7 @@ arrow::Result<EncodedPage> EncodeConstantPage(const PageRows& rows, const std::s
     page.buffers.push_back(PartsOf(BytesOf(levels.rep)));
     page.buffers.push_back(PartsOf(BytesOf(levels.def)));
   }
-  page.layout = wire::Serialize(wire::PageLayout(std::move(layout)));
+  page.layout = wire::SerializePage(std::move(layout), rows.version);
   return page;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "encoding/structural/page/rows.h"
 
 namespace glaive::encoding {
+
+// The most bytes of a value that is in the description.
+inline constexpr size_t kMaxInlineValue = 32;
 
 // A page whose visible slots are all null. REQUIRES: no slot has a value
 arrow::Result<EncodedPage> EncodeNullPage(const PageRows& rows);

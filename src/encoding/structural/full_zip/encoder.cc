@@ -8,6 +8,7 @@
 #include "encoding/codec/lz4_encoder.h"
 #include "encoding/codec/zstd_encoder.h"
 #include "encoding/levels/level_stream.h"
+#include "wire/encodings_v2_3.h"
 
 namespace glaive::encoding {
 namespace {
@@ -185,8 +186,10 @@ std::unique_ptr<ZippedValues> MakeZippedBooleans(const LevelSurvey& survey) {
   return std::make_unique<ZippedBooleans>(survey);
 }
 
-FullZipWriter::FullZipWriter(const LevelScheme& scheme, const ZippedValues& values)
+FullZipWriter::FullZipWriter(const LevelScheme& scheme, const ZippedValues& values,
+                             FileVersion version)
     : scheme_(scheme),
+      version_(version),
       bits_rep_(static_cast<uint32_t>(std::bit_width(scheme_.num_lists))),
       bits_def_(static_cast<uint32_t>(std::bit_width(scheme_.max_def))),
       variable_(values.bits_per_offset() != 0),
@@ -221,7 +224,7 @@ arrow::Result<EncodedPage> FullZipWriter::Finish(const ZippedValues& values) && 
   } else {
     layout.bits_per_value = values.bits_per_value();
   }
-  EncodedPage page{.layout = wire::Serialize(wire::PageLayout(std::move(layout))),
+  EncodedPage page{.layout = wire::SerializePage(std::move(layout), version_),
                    .num_rows = num_rows_};
   row_starts_.push_back(size_bytes());
   ARROW_ASSIGN_OR_RAISE(page.buffers.emplace_back(), TakeEntries());
@@ -284,7 +287,7 @@ std::shared_ptr<arrow::Buffer> FullZipWriter::PackedRowStarts() {
 }
 
 arrow::Result<EncodedPage> EncodeFullZipPage(const PageRows& rows, ZippedValues& values) {
-  FullZipWriter writer(rows.scheme, values);
+  FullZipWriter writer(rows.scheme, values, rows.version);
   ARROW_RETURN_NOT_OK(writer.Write(rows, values));
   return std::move(writer).Finish(values);
 }

@@ -59,7 +59,7 @@ arrow::Result<EncodedPage> EncodeFullZipPage(const PageRows& rows, ZippedValues&
 class FullZipWriter {
  public:
   // For values such as these. Borrows the scheme.
-  FullZipWriter(const LevelScheme& scheme, const ZippedValues& values);
+  FullZipWriter(const LevelScheme& scheme, const ZippedValues& values, FileVersion version);
 
   // REQUIRES: the scheme knows all levels of the rows
   arrow::Status Write(const PageRows& rows, ZippedValues& values);
@@ -80,6 +80,7 @@ class FullZipWriter {
   uint64_t size_bytes() const { return taken_bytes_ + zipped_.size_bytes(); }
 
   const LevelScheme& scheme_;
+  FileVersion version_;
   uint32_t bits_rep_;
   uint32_t bits_def_;
   bool variable_;

@@ -23,6 +23,7 @@
 #include "encoding/structural/layout/fixed_size_list_values.h"
 #include "encoding/structural/layout/value_plan.h"
 #include "encoding/structural/mini_block/encoder.h"
+#include "encoding/structural/sparse/encoder.h"
 
 namespace glaive::encoding {
 namespace {
@@ -40,6 +41,17 @@ bool AllNull(const LevelSurvey& survey) {
     if (!range.has_nulls) return false;
     for (int64_t i = 0; i < range.length; ++i) {
       if (!IsNull(range, i)) return false;
+    }
+    return true;
+  });
+}
+
+template <typename Offset>
+bool AreAllAsLong(std::span<const VariableRange<Offset>> ranges, uint64_t length) {
+  return std::ranges::all_of(ranges, [&](const VariableRange<Offset>& range) {
+    if (range.nulls != nullptr) return false;
+    for (int64_t i = 0; i < range.length; ++i) {
+      if (static_cast<uint64_t>(range.offsets[i + 1] - range.offsets[i]) != length) return false;
     }
     return true;
   });
@@ -74,7 +86,11 @@ class PageEncoding {
   using Kind = ValuePlan::Kind;
 
   arrow::Result<PagePlan> Plan() {
-    if (AllNull(survey_)) return EncodeWhole([this] { return EncodeNullPage(rows_); });
+    if (AllNull(survey_)) {
+      return EncodeWhole([this] {
+        return has_levels_of_2_3() ? EncodeSparsePage(rows_, std::nullopt) : EncodeNullPage(rows_);
+      });
+    }
     switch (type_.id()) {
       case arrow::Type::BOOL: return EncodeWhole([this] { return EncodeBooleans(); });
       case arrow::Type::STRING:
@@ -91,10 +107,18 @@ class PageEncoding {
         static_cast<size_t>(static_cast<const arrow::FixedWidthType&>(type_).bit_width() / 8));
   }
 
+  // From 2.3 on, levels go with values; of pages without any, positions say the structure.
+  bool has_levels_of_2_3() const {
+    return rows_.version >= FileVersion::k2_3 && rows_.scheme.types.size() > 1;
+  }
+
   bool has_levels() const { return rows_.scheme.has_rep() || rows_.scheme.has_def(); }
 
   // Whether a page of one value is best written as such.
-  bool PrefersConstant(uint64_t value_bytes) const {
+  bool PrefersConstant(uint64_t value_bytes, bool is_fixed = true) const {
+    if (rows_.version >= FileVersion::k2_3) {
+      return is_fixed && value_bytes <= kMaxInlineValue;
+    }
     return rows_.version >= FileVersion::k2_2 &&
            (!has_levels() || survey_.num_entries <= kMaxConstantLevels ||
             value_bytes >= kMinFullZipBytes);
@@ -103,14 +127,16 @@ class PageEncoding {
   template <typename Value>
   EncodeWhole Constant(Value value, unsigned offset_bits) const {
     return [this, value = std::move(value), offset_bits] {
-      return EncodeConstantPage(rows_, value, offset_bits);
+      return rows_.version >= FileVersion::k2_3 && has_levels()
+                 ? EncodeSparsePage(rows_, value)
+                 : EncodeConstantPage(rows_, value, offset_bits);
     };
   }
 
   arrow::Result<EncodedPage> EncodeBooleans() {
     if (PrefersConstant(1)) {
       if (const auto value = FindConstantBoolean(survey_)) {
-        return EncodeConstantPage(rows_, *value, 0);
+        return Constant(*value, 0)();
       }
     }
     if (wanted_ == Layout::kFullZip) return EncodeFullZipPage(rows_, *MakeZippedBooleans(survey_));
@@ -158,7 +184,7 @@ class PageEncoding {
     constexpr unsigned kOffsetBits = 8 * sizeof(Offset);
     const auto ranges = VariableRangesOf<Offset>(survey_);
     const uint64_t longest = LongestOf<Offset>(ranges);
-    if (PrefersConstant(longest)) {
+    if (PrefersConstant(longest, false)) {
       if (const auto value = FindConstant<Offset>(ranges)) return Constant(*value, kOffsetBits);
     }
     if (wanted_ == Layout::kMiniBlock) {
@@ -171,6 +197,13 @@ class PageEncoding {
       }
     }
     ValuePlan values = {.kind = Kind::kStringChunks, .large_offsets = sizeof(Offset) == 8};
+    if (rows_.version >= FileVersion::k2_3 && longest > 0) {
+      if (AreAllAsLong<Offset>(ranges, longest)) {
+        values.offsets.equal_length = longest;
+      } else if (longest < kMinFullZipBytes) {
+        values.offsets.length_bits = static_cast<unsigned>(std::bit_width(longest));
+      }
+    }
     if (wanted_ == Layout::kFullZip || longest >= kMinFullZipBytes) {
       const auto scheme = ChooseCompression<Offset>(ranges, longest);
       values.kind = scheme ? Kind::kZippedCompressed : Kind::kZippedStrings;

@@ -3,7 +3,9 @@
 #include "encoding/structural/constant/page.h"
 #include "encoding/structural/full_zip/page.h"
 #include "encoding/structural/mini_block/page.h"
+#include "encoding/structural/sparse/page.h"
 #include "wire/encodings_v2_1.h"
+#include "wire/encodings_v2_3.h"
 
 namespace glaive::encoding {
 namespace {
@@ -37,8 +39,16 @@ struct PageMaker {
 arrow::Result<std::shared_ptr<PageDecoder>> OpenPage(const PageSource& source,
                                                      const LeafPath& path) {
   const Location where = {source.path, source.layout_offset};
-  if (source.version != FileVersion::k2_1 && source.version != FileVersion::k2_2) {
-    return Unsupported(where, "pages of files that are neither of version 2.1 nor of 2.2");
+  if (source.version < FileVersion::k2_1) {
+    return Unsupported(where, "pages of files before version 2.1");
+  }
+  if (source.version >= FileVersion::k2_3) {
+    ARROW_ASSIGN_OR_RAISE(const auto planar, wire::ParsePlanarLayout(source.layout, where));
+    if (std::holds_alternative<wire::SparseStructure>(planar.structure)) {
+      return MakeSparsePage(planar, source, path);
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto dense, wire::ToPageLayout(planar, where));
+    return std::visit(PageMaker{source, path}, dense);
   }
   ARROW_ASSIGN_OR_RAISE(const wire::PageLayout layout, wire::ParsePageLayout(source.layout, where));
   return std::visit(PageMaker{source, path}, layout);

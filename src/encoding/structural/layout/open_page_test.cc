@@ -223,7 +223,7 @@ TEST(PageDecoderTest, AnyRowsOfPagesWithManyChunks) {
                         arrow::list(arrow::list(arrow::int16())),
                         arrow::struct_({arrow::field("a", arrow::list(arrow::int32()))})};
   for (const Type& type : types) {
-    for (const FileVersion version : {FileVersion::k2_1, FileVersion::k2_2}) {
+    for (const FileVersion version : {FileVersion::k2_1, FileVersion::k2_2, FileVersion::k2_3}) {
       const auto array = arrow::MakeArray(RandomValues({}, 11).Make(type, 5000));
       const FileOfPage file = Encode(array, version);
       const auto decoder = OpenPage(file.source(), OnlyLeaf(type)).ValueOrDie();
@@ -469,12 +469,49 @@ TEST(PageDecoderTest, WhatFramesClaimIsBoundedByTheirPage) {
   refused(dictionary, arrow::int64());
 }
 
+// Values that are all equal or null have no chunks in 2.3, but positions.
+TEST(PageDecoderTest, SparsePagesAreReadAsWritten) {
+  const auto repeat = [](const Type& type, const char* json, int times) {
+    const auto part = arrow::json::ArrayFromJSONString(type, json).ValueOrDie();
+    return arrow::Concatenate(arrow::ArrayVector(static_cast<size_t>(times), part)).ValueOrDie();
+  };
+  const Type lists = arrow::list(arrow::int32());
+  const Type nested = TypeNamed("struct<l:list<struct<x:int8>>>");
+  const std::shared_ptr<arrow::Array> arrays[] = {
+      repeat(lists, "[[7,7],null,[],[null,7],[7],[],[7]]", 300),
+      repeat(lists, "[null,[],null,[null,null],[]]", 300),
+      repeat(lists, "[[],[null]]", 1),
+      repeat(arrow::list(lists), "[[[1],[],null,[null]],null,[],[[1,1]],[null]]", 70),
+      repeat(nested, "[{\"l\":[{\"x\":4},null,{\"x\":null}]},null,{\"l\":null},{\"l\":[]}]", 50),
+      repeat(nested, "[{\"l\":[null,{\"x\":null}]},null,{\"l\":null},{\"l\":[]}]", 50),
+      repeat(arrow::boolean(), "[true,null,true]", 900),
+      repeat(arrow::int64(), "[null,5,null,null]", 9000),
+  };
+  std::mt19937_64 random(23);
+  for (const auto& array : arrays) {
+    const FileOfPage file = Encode(array, FileVersion::k2_3);
+    const auto all = ReadAll(file, array->type());
+    ASSERT_THAT(all, IsOk());
+    EXPECT_TRUE((*all)->Equals(*array)) << (*all)->ToString();
+    const auto decoder = OpenPage(file.source(), OnlyLeaf(array->type())).ValueOrDie();
+    EXPECT_GT(decoder->decoded_bytes(), 0u);
+    for (int i = 0; i < 20; ++i) {
+      const auto rows = RandomRows(file.num_rows, 1 + random() % 9, random);
+      const auto read = Read(*decoder, file, array->type(), rows);
+      ASSERT_THAT(read, IsOk());
+      EXPECT_TRUE((*read)->Equals(*Select(*array, rows)));
+    }
+  }
+}
+
 TEST(PageDecoderTest, WhatIsNotReadIsNamed) {
   FileOfPage file = FileOf(GoldenPages()[0]);
   const LeafPath path = OnlyLeaf(arrow::list(arrow::int32()));
-  file.version = FileVersion::k2_3;
+  file.version = FileVersion::k2_0;
   EXPECT_THAT(OpenPage(file.source(), path),
-              IsError(ErrorKind::kUnsupported, "neither of version 2.1 nor of 2.2"));
+              IsError(ErrorKind::kUnsupported, "before version 2.1"));
+  file.version = FileVersion::k2_3;  // the layout is no planar one
+  EXPECT_THAT(OpenPage(file.source(), path), IsError(ErrorKind::kCorrupt, "data/a.lance"));
   file.version = FileVersion::k2_2;
   file.layout = FromHex("2200");
   EXPECT_THAT(OpenPage(file.source(), path), IsError(ErrorKind::kUnsupported, "a page of blobs"));

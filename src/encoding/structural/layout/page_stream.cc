@@ -1,6 +1,7 @@
 #include "encoding/structural/layout/page_stream.h"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <utility>
 
@@ -127,7 +128,7 @@ class FullZipStream final : public Stream {
   arrow::Result<Parts> Encode(std::shared_ptr<Rows> rows) override {
     const ValueRanges ranges(rows->survey, plan_);
     const auto values = MakeZipped(plan_, ranges);
-    if (!writer_) writer_.emplace(scheme_, *values);
+    if (!writer_) writer_.emplace(scheme_, *values, version_);
     ARROW_RETURN_NOT_OK(writer_->Write(PageRowsOf(*rows), *values));
     return writer_->TakeEntries();
   }
@@ -227,6 +228,10 @@ arrow::Result<std::unique_ptr<PageStream>> PageStream::Begin(const Pieces& piece
   ARROW_ASSIGN_OR_RAISE(auto plan, PlanValues(rows, *path.type));
   if (!plan) return nullptr;
   plan->widths.clear();  // blocks begin elsewhere in rows that come later
+  // Strings that come later may be longer, but for those that suit no chunks.
+  if (plan->offsets != StringOffsets{}) {
+    plan->offsets = {.length_bits = static_cast<unsigned>(std::bit_width(kMinFullZipBytes - 1))};
+  }
   if (plan->is_zipped()) {
     return std::make_unique<FullZipStream>(path, std::move(scheme), std::move(*plan),
                                            options.version, *first);

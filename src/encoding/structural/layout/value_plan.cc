@@ -70,8 +70,9 @@ std::unique_ptr<ValueChunks> MakeChunks(const ValuePlan& plan, const ValueRanges
       return MakeBitpackedChunks(ranges.fixed, num_values, plan.value_bytes, plan.widths);
     case Kind::kRunChunks: return MakeRunChunks(ranges.fixed, num_values, plan.value_bytes);
     case Kind::kStringChunks:
-      return plan.large_offsets ? MakeVariableChunks<int64_t>(ranges.large_strings, num_values)
-                                : MakeVariableChunks<int32_t>(ranges.strings, num_values);
+      return plan.large_offsets
+                 ? MakeVariableChunks<int64_t>(ranges.large_strings, num_values, plan.offsets)
+                 : MakeVariableChunks<int32_t>(ranges.strings, num_values, plan.offsets);
     default: return MakeFlatChunks(ranges.fixed, num_values, plan.value_bytes, plan.description);
   }
 }

@@ -34,6 +34,7 @@ struct ValuePlan {
   size_t value_bytes = 0;      // of fixed-width ones
   bool may_be_packed = false;  // these are numbers of 1, 2, 4 or 8 bytes
   bool large_offsets = false;
+  StringOffsets offsets = {};               // of strings in chunks
   wire::EncodingPtr description = nullptr;  // of plain fixed-width ones
   std::vector<uint8_t> widths = {};         // of packed blocks, where they are known
   wire::CompressionScheme scheme = wire::CompressionScheme::kZstd;

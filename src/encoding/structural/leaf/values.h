@@ -42,6 +42,8 @@ class LeafValues {
   // by one asks before they are there or soon after.
   arrow::Status CheckRoom(uint64_t num_bytes_more) const;
 
+  uint64_t most_bytes() const { return static_cast<uint64_t>(most_bytes_); }
+
   // Slots appended so far; what is appended comes in whole slots.
   int64_t num_slots() const { return num_slots_; }
 

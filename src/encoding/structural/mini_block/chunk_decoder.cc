@@ -65,11 +65,40 @@ arrow::Result<ChunkDecoder::FixedCodec> ChunkDecoder::ValidateFixed(
     return Described<ByteStreamSplitDescription>(*split, value_bits, where);
   }
   if (const auto* rle = std::get_if<wire::RleEncoding>(&encoding.kind)) {
+    if (!std::holds_alternative<wire::FlatEncoding>(rle->values->kind) ||
+        !std::holds_alternative<wire::FlatEncoding>(rle->run_lengths->kind)) {
+      ARROW_ASSIGN_OR_RAISE(auto runs, RleChildren::Validate(*rle, version, where));
+      if (runs.value_bits() == value_bits) return runs;
+      return Corrupt(where, "rle values of {} bits; {} expected", runs.value_bits(), value_bits);
+    }
     ARROW_ASSIGN_OR_RAISE(const auto description, ValidateRle(*rle, version, where));
     if (ValueBitsOf(*rle) == value_bits) return description;
     return Corrupt(where, "rle values of {} bits; {} expected", ValueBitsOf(*rle), value_bits);
   }
   return Unsupported(where, "{} chunks of {}-bit values", NameOf(encoding), value_bits);
+}
+
+// Nothing for strings whose offsets lie before their bytes.
+arrow::Result<std::optional<ChunkDecoder::SequencedStrings>> ChunkDecoder::ValidateSequenced(
+    const wire::CompressiveEncoding& encoding, const LeafShape& shape, FileVersion version,
+    Location where) {
+  const auto* fsst = std::get_if<wire::FsstEncoding>(&encoding.kind);
+  const wire::CompressiveEncoding& inner = fsst != nullptr ? *fsst->values : encoding;
+  const auto* variable = std::get_if<wire::VariableEncoding>(&inner.kind);
+  if (version < FileVersion::k2_3 || variable == nullptr ||
+      std::holds_alternative<wire::FlatEncoding>(variable->offsets->kind)) {
+    return std::nullopt;
+  }
+  const uint64_t bits = shape.large_offsets ? 64 : 32;
+  ARROW_ASSIGN_OR_RAISE(auto offsets,
+                        SequenceDescription::Validate(variable->offsets, bits, version, where));
+  SequencedStrings strings{std::move(offsets), std::nullopt};
+  if (fsst != nullptr) {
+    const auto bytes = std::as_bytes(std::span(fsst->symbol_table));
+    ARROW_ASSIGN_OR_RAISE(const FsstTable table, FsstTable::Validate(bytes, where));
+    if (table.compresses()) strings.fsst = table;
+  }
+  return strings;
 }
 
 arrow::Result<ChunkDecoder::ListCodec> ChunkDecoder::ValidateLists(
@@ -100,6 +129,14 @@ arrow::Result<ChunkDecoder> ChunkDecoder::Validate(const wire::CompressiveEncodi
   ARROW_ASSIGN_OR_RAISE(const Unwrapped unwrapped, UnwrapGeneral(encoding, where));
   const wire::CompressiveEncoding& inner = *unwrapped.inner;
   if (shape.kind == ValueKind::kVariable) {
+    ARROW_ASSIGN_OR_RAISE(auto sequenced, ValidateSequenced(inner, shape, version, where));
+    if (sequenced && unwrapped.general) {
+      return Unsupported(where, "compressed chunks of strings whose offsets are a sequence");
+    }
+    if (sequenced) {
+      const size_t num_buffers = sequenced->offsets.has_payload() ? 2 : 1;
+      return ChunkDecoder(std::nullopt, *std::move(sequenced), 0, num_buffers);
+    }
     ARROW_ASSIGN_OR_RAISE(StringCodec strings, StringCodec::Validate(inner, where));
     return ChunkDecoder(unwrapped.general, std::move(strings), 0, 1);
   }
@@ -113,13 +150,18 @@ arrow::Result<ChunkDecoder> ChunkDecoder::Validate(const wire::CompressiveEncodi
                         static_cast<size_t>(bitmaps) + 1);
   }
   ARROW_ASSIGN_OR_RAISE(FixedCodec fixed, ValidateFixed(inner, shape.slot_bits(), version, where));
-  const size_t num_buffers = std::holds_alternative<RleDescription>(fixed) ? 2 : 1;
+  const bool runs =
+      std::holds_alternative<RleDescription>(fixed) || std::holds_alternative<RleChildren>(fixed);
+  const size_t num_buffers = runs ? 2 : 1;
   return ChunkDecoder(unwrapped.general, std::move(fixed), shape.slot_bits(), num_buffers);
 }
 
 uint64_t ChunkDecoder::text_factor() const {
   const auto* strings = std::get_if<StringCodec>(&codec_);
-  const uint64_t fsst = strings != nullptr && strings->fsst ? kFsstFactor : 1;
+  const auto* sequenced = std::get_if<SequencedStrings>(&codec_);
+  const bool has_table = (strings != nullptr && strings->fsst.has_value()) ||
+                         (sequenced != nullptr && sequenced->fsst.has_value());
+  const uint64_t fsst = has_table ? kFsstFactor : 1;
   return fsst * (general_ ? kGeneralFactor : 1);
 }
 
@@ -146,7 +188,8 @@ arrow::Result<Bytes> ChunkDecoder::FirstBuffer(const ChunkValues& chunk,
 
 template <typename Room>
 arrow::Status ChunkDecoder::DecodeFixed(const FixedCodec& codec, Bytes first,
-                                        const ChunkValues& chunk, Room&& room) const {
+                                        const ChunkValues& chunk, DecodeScratch& scratch,
+                                        Room&& room) const {
   const uint64_t n = chunk.num_values;
   if (const auto* flat = std::get_if<FlatDescription>(&codec)) {
     ARROW_RETURN_NOT_OK(flat->Check(first, n, chunk.where));
@@ -168,6 +211,15 @@ arrow::Status ChunkDecoder::DecodeFixed(const FixedCodec& codec, Bytes first,
              [&](auto word) { runs.Decode(std::span(reinterpret_cast<decltype(word)*>(out), n)); });
     return arrow::Status::OK();
   }
+  if (const auto* rle = std::get_if<RleChildren>(&codec)) {
+    ARROW_ASSIGN_OR_RAISE(const RlePayload runs,
+                          rle->OpenMiniBlock(first, chunk.buffers[1], n, scratch.run_values,
+                                             scratch.run_lengths, chunk.where));
+    ARROW_ASSIGN_OR_RAISE(std::byte* const out, room(n));
+    WithWord(value_bits_,
+             [&](auto word) { runs.Decode(std::span(reinterpret_cast<decltype(word)*>(out), n)); });
+    return arrow::Status::OK();
+  }
   const auto& packed = std::get<InlineBitpackingDescription>(codec);
   ARROW_ASSIGN_OR_RAISE(const BitpackedPayload block, packed.Open(first, n, chunk.where));
   ARROW_ASSIGN_OR_RAISE(std::byte* const out, room(n));
@@ -184,14 +236,14 @@ arrow::Status ChunkDecoder::AppendFixed(const FixedCodec& codec, Bytes first,
     ARROW_RETURN_NOT_OK(flat->Check(first, chunk.num_values, chunk.where));
   } else if (IsWhole(ranges, chunk.num_values)) {
     ARROW_RETURN_NOT_OK(
-        DecodeFixed(codec, first, chunk, [&](uint64_t n) -> arrow::Result<std::byte*> {
+        DecodeFixed(codec, first, chunk, scratch, [&](uint64_t n) -> arrow::Result<std::byte*> {
           ARROW_ASSIGN_OR_RAISE(uint8_t* const room, leaf.ExtendFixed(n));
           return reinterpret_cast<std::byte*>(room);
         }));
     ranges = {};
   } else {
     ARROW_RETURN_NOT_OK(
-        DecodeFixed(codec, first, chunk, [&](uint64_t n) -> arrow::Result<std::byte*> {
+        DecodeFixed(codec, first, chunk, scratch, [&](uint64_t n) -> arrow::Result<std::byte*> {
           const uint64_t bytes = PackedBytes(n, value_bits_);
           if (scratch.values.size() < bytes) scratch.values.resize(bytes);
           return scratch.values.data();
@@ -220,6 +272,34 @@ arrow::Status ChunkDecoder::AppendStrings(const StringCodec& codec, Bytes first,
     } else {
       ARROW_RETURN_NOT_OK(leaf.AppendStrings(strings, range));
     }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ChunkDecoder::AppendSequenced(const SequencedStrings& codec, const ChunkValues& chunk,
+                                            std::span<const ValueRange> ranges, LeafValues& leaf) {
+  const Bytes bytes = chunk.buffers.back();
+  const bool has_payload = codec.offsets.has_payload();
+  if (chunk.num_values == UINT64_MAX) return Corrupt(chunk.where, "more strings than there are");
+  ARROW_ASSIGN_OR_RAISE(const Sequence all,
+                        codec.offsets.Decode(has_payload ? chunk.buffers[0] : Bytes(),
+                                             chunk.num_values + 1, chunk.where));
+  std::vector<uint64_t> offsets;
+  for (const ValueRange& range : ranges) {
+    if (range.size() == 0) continue;
+    offsets.resize(range.size() + 1);
+    all.Copy(range.begin, offsets);
+    if (!std::ranges::is_sorted(offsets) || offsets.back() > bytes.size()) {
+      return Corrupt(chunk.where, "offsets of {} strings do not ascend to at most {}", range.size(),
+                     bytes.size());
+    }
+    const VariablePayload strings{.offsets = reinterpret_cast<const std::byte*>(offsets.data()),
+                                  .origin = bytes.data(),
+                                  .num_values = range.size(),
+                                  .wide = true};
+    const ValueRange whole{0, range.size()};
+    ARROW_RETURN_NOT_OK(codec.fsst ? AppendFsst(*codec.fsst, strings, whole, chunk.where, leaf)
+                                   : leaf.AppendStrings(strings, whole));
   }
   return arrow::Status::OK();
 }
@@ -266,6 +346,9 @@ arrow::Status ChunkDecoder::AppendLists(const ListCodec& codec, Bytes first,
 
 arrow::Status ChunkDecoder::Append(const ChunkValues& chunk, std::span<const ValueRange> ranges,
                                    LeafValues& leaf, DecodeScratch& scratch) const {
+  if (const auto* strings = std::get_if<SequencedStrings>(&codec_)) {
+    return AppendSequenced(*strings, chunk, ranges, leaf);
+  }
   ARROW_ASSIGN_OR_RAISE(const Bytes first, FirstBuffer(chunk, scratch));
   if (const auto* strings = std::get_if<StringCodec>(&codec_)) {
     return AppendStrings(*strings, first, chunk, ranges, leaf);
@@ -292,7 +375,7 @@ arrow::Result<std::span<const uint32_t>> ChunkDecoder::DecodeIndices(const Chunk
     return reinterpret_cast<std::byte*>(scratch.indices.data());
   };
   if (value_bits_ == 32) {
-    ARROW_RETURN_NOT_OK(DecodeFixed(codec, first, chunk, room_for_indices));
+    ARROW_RETURN_NOT_OK(DecodeFixed(codec, first, chunk, scratch, room_for_indices));
     return std::span<const uint32_t>(scratch.indices.data(), chunk.num_values);
   }
   const auto room_for_words = [&](uint64_t n) -> arrow::Result<std::byte*> {
@@ -301,7 +384,7 @@ arrow::Result<std::span<const uint32_t>> ChunkDecoder::DecodeIndices(const Chunk
     if (scratch.values.size() < size) scratch.values.resize(size);
     return scratch.values.data();
   };
-  ARROW_RETURN_NOT_OK(DecodeFixed(codec, first, chunk, room_for_words));
+  ARROW_RETURN_NOT_OK(DecodeFixed(codec, first, chunk, scratch, room_for_words));
   const std::span<uint32_t> indices(scratch.indices.data(), chunk.num_values);
   WithWord(value_bits_, [&](auto word) { Narrow<decltype(word)>(scratch.values.data(), indices); });
   return indices;

@@ -15,6 +15,8 @@
 #include "encoding/codec/flat.h"
 #include "encoding/codec/general.h"
 #include "encoding/codec/rle.h"
+#include "encoding/codec/rle_children.h"
+#include "encoding/codec/sequence.h"
 #include "encoding/structural/leaf/string_codec.h"
 #include "encoding/structural/leaf/values.h"
 #include "wire/encodings_v2_1.h"
@@ -26,6 +28,8 @@ struct DecodeScratch {
   ScratchBytes decompressed;
   std::vector<std::byte> values;
   std::vector<uint32_t> indices;
+  ScratchBytes run_values;
+  ScratchBytes run_lengths;
 };
 
 // The value buffers of a mini-block chunk of num_values values.
@@ -59,14 +63,20 @@ class ChunkDecoder {
 
  private:
   using FixedCodec = std::variant<FlatDescription, InlineBitpackingDescription, RleDescription,
-                                  ByteStreamSplitDescription>;
+                                  RleChildren, ByteStreamSplitDescription>;
+  // Strings whose offsets, which count from their bytes, are a sequence: a buffer of its own, or
+  // none where the description says them all.
+  struct SequencedStrings {
+    SequenceDescription offsets;
+    std::optional<FsstTable> fsst;
+  };
   // A bitmap buffer for each nesting level that has validity, then the values.
   struct ListCodec {
     std::vector<bool> has_validity;  // outermost first
     FlatDescription values;
     uint64_t slot_bits;
   };
-  using Codec = std::variant<FixedCodec, StringCodec, ListCodec>;
+  using Codec = std::variant<FixedCodec, StringCodec, SequencedStrings, ListCodec>;
 
   ChunkDecoder(std::optional<GeneralDescription> general, Codec codec, uint64_t value_bits,
                size_t num_buffers)
@@ -78,6 +88,9 @@ class ChunkDecoder {
   static arrow::Result<FixedCodec> ValidateFixed(const wire::CompressiveEncoding& encoding,
                                                  uint64_t value_bits, FileVersion version,
                                                  Location where);
+  static arrow::Result<std::optional<SequencedStrings>> ValidateSequenced(
+      const wire::CompressiveEncoding& encoding, const LeafShape& shape, FileVersion version,
+      Location where);
   static arrow::Result<ListCodec> ValidateLists(const wire::CompressiveEncoding& encoding,
                                                 const LeafShape& shape, Location where);
 
@@ -89,7 +102,7 @@ class ChunkDecoder {
   // Decodes all values into `room(num_values)`, which is asked for once they are known to be there.
   template <typename Room>
   arrow::Status DecodeFixed(const FixedCodec& codec, Bytes first, const ChunkValues& chunk,
-                            Room&& room) const;
+                            DecodeScratch& scratch, Room&& room) const;
 
   arrow::Status AppendFixed(const FixedCodec& codec, Bytes first, const ChunkValues& chunk,
                             std::span<const ValueRange> ranges, LeafValues& leaf,
@@ -97,6 +110,8 @@ class ChunkDecoder {
   static arrow::Status AppendStrings(const StringCodec& codec, Bytes first,
                                      const ChunkValues& chunk, std::span<const ValueRange> ranges,
                                      LeafValues& leaf);
+  static arrow::Status AppendSequenced(const SequencedStrings& codec, const ChunkValues& chunk,
+                                       std::span<const ValueRange> ranges, LeafValues& leaf);
   static arrow::Status AppendLists(const ListCodec& codec, Bytes first, const ChunkValues& chunk,
                                    std::span<const ValueRange> ranges, LeafValues& leaf);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encoding/structural/mini_block/chunk_cursor.h"
+#include "wire/encodings_v2_3.h"
 
 namespace glaive::encoding {
 namespace {
@@ -22,6 +23,7 @@ uint64_t MaxLevels(const LevelScheme& scheme, FileVersion version) {
 
 MiniBlockWriter::MiniBlockWriter(const PageRows& rows)
     : scheme_(rows.scheme),
+      version_(rows.version),
       large_(rows.version >= FileVersion::k2_2),
       rep_codec_(rows.ChooseRepCodec()),
       def_codec_(rows.ChooseDefCodec()),
@@ -69,7 +71,7 @@ arrow::Result<EncodedPage> MiniBlockWriter::Finish(const MiniBlockValues& values
     layout.repetition_index_depth = 1;
     page.buffers.push_back({arrow::Buffer::FromVector(std::move(repetition_index_))});
   }
-  page.layout = wire::Serialize(wire::PageLayout(std::move(layout)));
+  page.layout = wire::SerializePage(std::move(layout), version_);
   return page;
 }
 

@@ -82,6 +82,7 @@ class MiniBlockWriter {
   void IndexRows(size_t num_levels, bool last);
 
   const LevelScheme& scheme_;
+  FileVersion version_;
   bool large_;
   LevelCodec rep_codec_;
   LevelCodec def_codec_;

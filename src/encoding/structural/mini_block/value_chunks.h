@@ -50,8 +50,17 @@ std::unique_ptr<ValueChunks> MakeBitpackedChunks(std::span<const FixedRange> ran
                                                  std::vector<uint8_t> widths);
 std::unique_ptr<ValueChunks> MakeRunChunks(std::span<const FixedRange> ranges, uint64_t num_values,
                                            size_t value_bytes);
+// How chunks of a page say where their strings begin: by offsets before the bytes, or, from 2.3
+// on, by lengths of few bits in a buffer of their own, or not at all if all are as long.
+struct StringOffsets {
+  unsigned length_bits = 0;   // 0: not by lengths
+  uint64_t equal_length = 0;  // 0: not equal
+
+  bool operator==(const StringOffsets&) const = default;
+};
+
 template <typename Offset>
 std::unique_ptr<ValueChunks> MakeVariableChunks(std::span<const VariableRange<Offset>> ranges,
-                                                uint64_t num_values);
+                                                uint64_t num_values, StringOffsets offsets = {});
 
 }  // namespace glaive::encoding

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
+#include "encoding/codec/bitpacking.h"
 #include "encoding/structural/mini_block/value_chunks.h"
 
 namespace glaive::encoding {
@@ -15,8 +17,9 @@ constexpr std::byte kPad{0x48};
 template <typename Offset>
 class VariableChunks final : public ValueChunks {
  public:
-  VariableChunks(std::span<const VariableRange<Offset>> ranges, uint64_t num_values)
-      : ValueChunks(num_values), ranges_(ranges) {}
+  VariableChunks(std::span<const VariableRange<Offset>> ranges, uint64_t num_values,
+                 StringOffsets offsets)
+      : ValueChunks(num_values), ranges_(ranges), said_(offsets) {}
 
   uint64_t NextCount() override {
     Look();
@@ -29,12 +32,23 @@ class VariableChunks final : public ValueChunks {
   const std::vector<size_t>& Prepare(uint64_t count) override {
     Look();
     count_ = count;
+    if (said_ != StringOffsets{}) {
+      const auto num_bytes = static_cast<size_t>(offsets_[count] - offsets_[0]);
+      sizes_.assign(1, num_bytes);
+      if (by_lengths()) sizes_.insert(sizes_.begin(), TableBytes(count));
+      return sizes_;
+    }
     const uint64_t size = BytesOf(count);
     sizes_.assign(1, (size + sizeof(Offset) - 1) / sizeof(Offset) * sizeof(Offset));
     return sizes_;
   }
 
   void Write(std::span<std::byte* const> buffers) override {
+    if (said_ != StringOffsets{}) {
+      if (by_lengths()) WriteLengths(buffers[0]);
+      if (sizes_.back() > 0) std::memcpy(buffers.back(), bytes_ + offsets_[0], sizes_.back());
+      return Skip();
+    }
     std::byte* out = buffers[0];
     const auto table_bytes = static_cast<Offset>((count_ + 1) * sizeof(Offset));
     const Offset shift = table_bytes - offsets_[0];
@@ -49,14 +63,46 @@ class VariableChunks final : public ValueChunks {
     Skip();
   }
 
+  size_t num_buffers() const override { return by_lengths() ? 2 : 1; }
+
   wire::EncodingPtr Describe() const override {
+    constexpr uint64_t kBits = 8 * sizeof(Offset);
+    if (by_lengths()) {
+      auto lengths = wire::MakeEncoding(wire::OutOfLineBitpackingEncoding{
+          kBits, wire::MakeEncoding(wire::FlatEncoding{said_.length_bits})});
+      return wire::MakeEncoding(wire::VariableEncoding{
+          wire::MakeEncoding(wire::DeltaEncoding{kBits, 0, std::move(lengths)})});
+    }
+    if (said_.equal_length > 0) {
+      return wire::MakeEncoding(wire::VariableEncoding{
+          wire::MakeEncoding(wire::RangeEncoding{kBits, 0, said_.equal_length})});
+    }
     return wire::MakeEncoding(
         wire::VariableEncoding{wire::MakeEncoding(wire::FlatEncoding{8 * sizeof(Offset)})});
   }
 
  private:
+  using Length = std::make_unsigned_t<Offset>;
+
+  bool by_lengths() const { return said_.length_bits > 0; }
+
+  // What says where the strings begin.
+  size_t TableBytes(uint64_t count) const {
+    if (said_.equal_length > 0) return 0;
+    if (by_lengths()) return OutOfLineBitpackedBytes<Length>(count, said_.length_bits);
+    return (count + 1) * sizeof(Offset);
+  }
+
+  void WriteLengths(std::byte* out) {
+    lengths_.resize(count_);
+    for (uint64_t i = 0; i < count_; ++i) {
+      lengths_[i] = static_cast<Length>(offsets_[i + 1] - offsets_[i]);
+    }
+    EncodeOutOfLineBitpacked<Length>(lengths_, said_.length_bits, out);
+  }
+
   uint64_t BytesOf(uint64_t count) const {
-    return (count + 1) * sizeof(Offset) + static_cast<uint64_t>(offsets_[count] - offsets_[0]);
+    return TableBytes(count) + static_cast<uint64_t>(offsets_[count] - offsets_[0]);
   }
 
   bool Fits(uint64_t count) const { return count <= seen_ && BytesOf(count) <= kWantedChunkBytes; }
@@ -125,6 +171,8 @@ class VariableChunks final : public ValueChunks {
   }
 
   std::span<const VariableRange<Offset>> ranges_;
+  const StringOffsets said_;
+  std::vector<Length> lengths_;
   size_t range_ = 0;
   int64_t in_range_ = 0;
   uint64_t count_ = 0;  // prepared
@@ -140,13 +188,13 @@ class VariableChunks final : public ValueChunks {
 
 template <typename Offset>
 std::unique_ptr<ValueChunks> MakeVariableChunks(std::span<const VariableRange<Offset>> ranges,
-                                                uint64_t num_values) {
-  return std::make_unique<VariableChunks<Offset>>(ranges, num_values);
+                                                uint64_t num_values, StringOffsets offsets) {
+  return std::make_unique<VariableChunks<Offset>>(ranges, num_values, offsets);
 }
 
 template std::unique_ptr<ValueChunks> MakeVariableChunks(std::span<const VariableRange<int32_t>>,
-                                                         uint64_t);
+                                                         uint64_t, StringOffsets);
 template std::unique_ptr<ValueChunks> MakeVariableChunks(std::span<const VariableRange<int64_t>>,
-                                                         uint64_t);
+                                                         uint64_t, StringOffsets);
 
 }  // namespace glaive::encoding

@@ -52,7 +52,10 @@ arrow::Status PageDictionary::AppendStrings(std::span<const uint32_t> indices,
 
 arrow::Status PageDictionary::AppendFixed(std::span<const uint32_t> indices,
                                           LeafValues& leaf) const {
-  const uint64_t width = leaf.shape().value_bits / 8;
+  const uint64_t width = leaf.shape().slot_bits() / 8;
+  for (size_t level = 0; level < leaf.shape().dimensions.size(); ++level) {
+    ARROW_RETURN_NOT_OK(leaf.AppendItemsValid(level, indices.size()));
+  }
   ARROW_ASSIGN_OR_RAISE(uint8_t * out, leaf.ExtendFixed(indices.size()));
   switch (width) {
     case 4: Gather<4>(items_.data(), indices, out); return arrow::Status::OK();
@@ -70,8 +73,8 @@ arrow::Status PageDictionary::AppendFixed(std::span<const uint32_t> indices,
 arrow::Result<DictionaryDescription> DictionaryDescription::Validate(
     const wire::CompressiveEncoding& items, const LeafShape& shape, FileVersion version,
     Location where) {
-  if (!shape.dimensions.empty() ||
-      (shape.kind != ValueKind::kFixed && shape.kind != ValueKind::kVariable)) {
+  if (!shape.dimensions.empty()) return ValidateLists(items, shape, version, where);
+  if (shape.kind != ValueKind::kFixed && shape.kind != ValueKind::kVariable) {
     return Unsupported(where, "a dictionary of values that are not strings or numbers");
   }
   if (shape.kind == ValueKind::kFixed) {
@@ -94,6 +97,42 @@ arrow::Result<DictionaryDescription> DictionaryDescription::Validate(
   return DictionaryDescription(Strings{unwrapped.general, layout});
 }
 
+arrow::Result<DictionaryDescription> DictionaryDescription::ValidateLists(
+    const wire::CompressiveEncoding& items, const LeafShape& shape, FileVersion version,
+    Location where) {
+  ARROW_ASSIGN_OR_RAISE(const Unwrapped unwrapped, UnwrapGeneral(items, where));
+  const wire::CompressiveEncoding* level = unwrapped.inner;
+  bool as_expected = version >= FileVersion::k2_3 && shape.kind == ValueKind::kFixed;
+  for (const uint64_t dimension : shape.dimensions) {
+    const auto* list = std::get_if<wire::FixedSizeListEncoding>(&level->kind);
+    as_expected =
+        as_expected && list != nullptr && list->items_per_value == dimension && !list->has_validity;
+    if (!as_expected) break;
+    level = list->values.get();
+  }
+  const auto* flat = std::get_if<wire::FlatEncoding>(&level->kind);
+  if (!as_expected || flat == nullptr || flat->bits_per_value != shape.value_bits) {
+    return Unsupported(where, "a dictionary of {} for fixed-size lists", NameOf(*unwrapped.inner));
+  }
+  return DictionaryDescription(Lists{unwrapped.general, shape.slot_bits() / 8});
+}
+
+arrow::Result<std::vector<std::byte>> DictionaryDescription::DecodeLists(const Lists& lists,
+                                                                         Bytes block,
+                                                                         uint64_t num_items,
+                                                                         Location where) {
+  const uint64_t expected = PackedBytes(num_items, 8 * lists.list_bytes);
+  ScratchBytes scratch;
+  if (lists.general) {
+    ARROW_ASSIGN_OR_RAISE(block, lists.general->Decompress(block, expected, scratch, where));
+  }
+  if (block.size() != expected) {
+    return Corrupt(where, "a dictionary of {} lists of {} bytes in {}", num_items, lists.list_bytes,
+                   block.size());
+  }
+  return std::vector<std::byte>(block.begin(), block.end());
+}
+
 uint64_t DictionaryDescription::text_factor() const {
   const auto* strings = std::get_if<Strings>(&items_);
   return strings != nullptr && strings->general ? kGeneralFactor : 1;
@@ -110,6 +149,10 @@ arrow::Result<PageDictionary> DictionaryDescription::Decode(Bytes block, uint64_
       return Corrupt(where, "a dictionary of {} items in {} bytes", num_items, block.size());
     }
     ARROW_ASSIGN_OR_RAISE(dictionary.items_, fixed->Decode(block, num_items, where));
+    return dictionary;
+  }
+  if (const auto* lists = std::get_if<Lists>(&items_)) {
+    ARROW_ASSIGN_OR_RAISE(dictionary.items_, DecodeLists(*lists, block, num_items, where));
     return dictionary;
   }
   const Strings& strings = std::get<Strings>(items_);

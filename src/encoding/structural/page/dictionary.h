@@ -54,10 +54,22 @@ class DictionaryDescription {
     std::optional<GeneralDescription> general;
     VariableDescription layout;
   };
-  explicit DictionaryDescription(std::variant<FixedBlockDescription, Strings> items)
-      : items_(std::move(items)) {}
+  // Fixed-size lists without nulls, back to back.
+  struct Lists {
+    std::optional<GeneralDescription> general;
+    uint64_t list_bytes = 0;
+  };
+  using Items = std::variant<FixedBlockDescription, Strings, Lists>;
 
-  std::variant<FixedBlockDescription, Strings> items_;
+  static arrow::Result<DictionaryDescription> ValidateLists(const wire::CompressiveEncoding& items,
+                                                            const LeafShape& shape,
+                                                            FileVersion version, Location where);
+  static arrow::Result<std::vector<std::byte>> DecodeLists(const Lists& lists, Bytes block,
+                                                           uint64_t num_items, Location where);
+
+  explicit DictionaryDescription(Items items) : items_(std::move(items)) {}
+
+  Items items_;
 };
 
 }  // namespace glaive::encoding
