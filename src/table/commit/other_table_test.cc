@@ -201,6 +201,15 @@ TEST_F(OtherTableTest, NothingFollowsAnotherVersionOfTheBasesNumber) {
   EXPECT_THAT(Files(), ElementsAre("first", "late"));
 }
 
+// Between the listing of a drop and its deletions another writer makes a table.
+TEST_F(OtherTableTest, ADropSparesWhatCameSinceItBegan) {
+  Create();
+  store_->After(StoreCallKind::kList, "/t", [&] { CreateAnew(); });
+  ASSERT_THAT(store_->DeleteFolder("/t"), IsOk());
+  EXPECT_THAT(Versions(), ElementsAre(1));
+  EXPECT_THAT(Files(), ElementsAre("anew"));
+}
+
 TEST_F(OtherTableTest, AnotherVersionOfTheSameNumberAndSizeIsNotTheOneRead) {
   Create();
   const ManifestPtr late = Append1("late");
