@@ -66,8 +66,9 @@ arrow::Result<Standing> ByContent(const TableLocation& table, const VersionEntry
 
 struct Above {
   std::optional<VersionEntry> lowest;  // above the version
-  bool has_before = false;             // the version before it is there
-  bool has_other_scheme = false;       // a version of its number or below, named by another scheme
+  bool has_itself = false;
+  bool has_before = false;        // the version before it is there
+  bool has_other_scheme = false;  // a version of its number or below, named by another scheme
 };
 
 arrow::Result<Above> LookAbove(const TableLocation& table, const Manifest& put) {
@@ -77,6 +78,7 @@ arrow::Result<Above> LookAbove(const TableLocation& table, const Manifest& put) 
   Above above;
   for (VersionEntry& entry : *entries) {
     const bool is_ours = entry.scheme == put.naming_scheme;
+    above.has_itself |= entry.path == put.path;
     above.has_before |= is_ours && entry.version + 1 == put.version;
     above.has_other_scheme |= !is_ours && entry.version <= put.version;
     // Also one that a late writer of a removed table named by another scheme.
@@ -127,7 +129,11 @@ arrow::Result<Standing> StandingOf(const TableLocation& table, const Manifest& p
 arrow::Result<Standing> StandingOfGone(const TableLocation& table, const Manifest& manifest) {
   for (int look = 0; look < kMostLooks; ++look) {
     ARROW_ASSIGN_OR_RAISE(const Above above, LookAbove(table, manifest));
-    if (!above.lowest) return Standing::kStray;
+    if (!above.lowest) {
+      // A listing that shows the version is older than the look that did not find it.
+      if (above.has_itself) continue;
+      return Standing::kStray;
+    }
     auto standing = StandingBelow(table, *above.lowest, manifest);
     if (standing.ok() || !IsGone(standing.status())) return standing;
   }

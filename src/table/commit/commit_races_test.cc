@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -135,6 +136,41 @@ TEST_F(CommitRacesTest, ACommitThatWasBuiltOnAndCleanedUpBeforeItIsLookedForIsOn
     Remove(ours);
   });
   ASSERT_THAT(Commit(table_, base, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
+  EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs"));
+}
+
+// Shows a listing once more, as it was before others changed the folder.
+class OldListings final : public HookedStore {
+ public:
+  using HookedStore::HookedStore;
+  arrow::Result<std::vector<std::string>> ListNames(const std::string& folder) override {
+    if (old_.empty()) return HookedStore::ListNames(folder);
+    return std::exchange(old_, {});
+  }
+  arrow::Status Around(const StoreCall& call,
+                       const std::function<arrow::Status()>& perform) override {
+    const arrow::Status status = perform();
+    if (call.kind != StoreCallKind::kPutIfAbsent) return status;
+    old_ = inner().ListNames("/t/_versions").ValueOrDie();
+    built_on_();
+    return IOError({call.path}, "the answer is lost");
+  }
+  std::vector<std::string> old_;
+  std::function<void()> built_on_;
+};
+
+// The listing after a lost answer may be older than the look by name, and show the version that
+// went but not the one that was made of it.
+TEST_F(CommitRacesTest, AnOldListingDoesNotShowThatACommitFailed) {
+  const ManifestPtr base = Create();
+  const auto store = std::make_shared<OldListings>(calm_.store);
+  store->built_on_ = [&] {
+    const ManifestPtr ours = ReadLatestManifest(calm_).ValueOrDie();
+    Append1("theirs");
+    Remove(ours);
+  };
+  const TableLocation table = {store, "/t", "memory://t"};
+  ASSERT_THAT(Commit(table, base, Append{FragmentsOf({NewFragment("ours")})}, {}), IsOk());
   EXPECT_THAT(Files(), ElementsAre("first", "ours", "theirs"));
 }
 
